@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use legwork_block::{Arg, BusView, Dim, Ports, Vector, bus_type};
-use legwork_mechanics::Tree;
+use legwork_mechanics::{JointKind, Tree};
 
 use crate::robot::model::RobotModel;
 
@@ -87,7 +87,7 @@ fn views_of_state(dims: &RobotDims, robot: Option<&RobotModel>) -> Vec<BusView> 
             let floating = dims.nq.clone().plus(-1, &dims.ns).known().unwrap_or(7) == 7;
             let (n, ns) = (dims.n.clone(), dims.ns.clone());
             let (s, s_dot) = (Vec::new(), Vec::new());
-            let parts = Parts { floating, q: 0, v: 0, n, ns, s, s_dot };
+            let parts = Parts { floating, q: 0, v: 0, n, ns, s, s_dot, unit: None };
             views_of("", &parts, &mut views);
         }
     }
@@ -107,18 +107,31 @@ struct Parts {
     /// Names of the joint positions and velocities; empty if they are not known.
     s: Vec<String>,
     s_dot: Vec<String>,
+    /// What all joints move in, `rad` or `m`, if it is one.
+    unit: Option<&'static str>,
 }
 
 /// Names of the joint coordinates of a model that no tree has taken yet.
 struct JointNames {
     s: VecDeque<String>,
     s_dot: VecDeque<String>,
+    /// What all joints of the model move in, if it is one unit.
+    unit: Option<&'static str>,
 }
 
 impl JointNames {
     fn of(robot: &RobotModel) -> Self {
         let s_dot = robot.model.joint_velocity_names().map(str::to_owned);
-        Self { s: robot.model.joint_configuration_names().collect(), s_dot: s_dot.collect() }
+        let s = robot.model.joint_configuration_names().collect();
+        let unit_of = |kind| match kind {
+            JointKind::Revolute | JointKind::Continuous => Some("rad"),
+            JointKind::Prismatic => Some("m"),
+            _ => None,
+        };
+        let mut units = robot.model.joints().iter().map(|joint| unit_of(joint.kind));
+        let first = units.next().flatten();
+        let unit = first.filter(|_| units.all(|unit| unit == first));
+        Self { s, s_dot: s_dot.collect(), unit }
     }
 }
 
@@ -128,6 +141,7 @@ impl Parts {
         Self {
             s: names.s.drain(..ns).collect(),
             s_dot: names.s_dot.drain(..n).collect(),
+            unit: names.unit,
             floating: tree.is_floating(),
             q: tree.configuration_range().start,
             v: tree.velocity_range().start,
@@ -156,13 +170,14 @@ fn views_of(robot: &str, parts: &Parts, views: &mut Vec<BusView>) {
         add("base.angular_velocity", (StateBus::NU, v + 3), &XYZ, Some("rad/s"), true);
         (s, s_dot) = (s + 7, s_dot + 6);
     }
-    let mut joints = |name, at, len: &Dim, labels: &[String]| {
+    let mut joints = |name, at, len: &Dim, labels: &[String], unit: Option<String>| {
         let mut view = view(robot, name, at, len.clone());
-        view.labels = labels.to_vec();
+        (view.labels, view.unit) = (labels.to_vec(), unit);
         views.push(view);
     };
-    joints("s", (StateBus::Q, s), &parts.ns, &parts.s);
-    joints("s_dot", (StateBus::NU, s_dot), &parts.n, &parts.s_dot);
+    let (unit, rate) = (parts.unit.map(str::to_owned), parts.unit.map(|unit| format!("{unit}/s")));
+    joints("s", (StateBus::Q, s), &parts.ns, &parts.s, unit);
+    joints("s_dot", (StateBus::NU, s_dot), &parts.n, &parts.s_dot, rate);
 }
 
 fn view(robot: &str, name: &str, (field, start): (usize, usize), len: Dim) -> BusView {

@@ -1,10 +1,10 @@
 //! `CompliantContact`: spring-damper contact with regularised friction.
 
 use legwork_block::quantity::{
-    Damping, Dimensionless, Dissipation, HertzStiffness, Length, NonNegative, Positive, Velocity,
+    Damping, Dimensionless, Dissipation, Length, NonNegative, Positive, Scalar, Velocity,
 };
 use legwork_block::{
-    Block, Dim, Invalid, Outcome, OutputCx, Report, Sizes, UpdateCx, Vector, Warning, block,
+    Block, Dim, Invalid, Outcome, OutputCx, Report, Sizes, Unit, UpdateCx, Vector, Warning, block,
     parameters, ports,
 };
 use legwork_contact::{CompliantContact as Law, FrictionShape};
@@ -59,9 +59,10 @@ pub struct CompliantContact {
     pub mu: Friction,
     /// Friction coefficient of fast sliding [1]; default: `mu`.
     pub mu_dynamic: Option<Friction>,
-    /// Stiffness K [N/m^(3/2)]; for another `exponent` e write a bare number [N/m^e].
+    /// Stiffness K, zero or more [N/m^e with the `exponent` e]: `"200 kN/m"` with `exponent: 1`, in
+    /// N/m^(3/2) with the default.
     #[default = 5e5]
-    pub stiffness: NonNegative<HertzStiffness>,
+    pub stiffness: Scalar,
     /// Exponent e of the penetration, 1 or more [1].
     #[default = 1.5]
     pub exponent: Dimensionless,
@@ -103,8 +104,9 @@ impl CompliantContact {
             let message = format!("expected at least {static_speed} m/s, found {dynamic_speed}");
             return Err(Invalid::parameter("slide_speed", message));
         }
+        self.check_stiffness(exponent)?;
         Ok(Law {
-            stiffness: self.stiffness.value(),
+            stiffness: self.stiffness.value,
             exponent,
             max_damping: match (self.damping, self.dissipation) {
                 (Some(damping), _) => damping.value(),
@@ -119,6 +121,29 @@ impl CompliantContact {
             dynamic_speed,
             shape: if self.per_axis { FrictionShape::PerAxis } else { FrictionShape::Isotropic },
         })
+    }
+
+    /// Fails if the stiffness is negative or has another unit than the exponent asks for.
+    fn check_stiffness(&self, exponent: f64) -> Result<(), Invalid> {
+        let invalid = |message: String| Err(Invalid::parameter("stiffness", message));
+        let Scalar { value, unit } = self.stiffness;
+        if !(value >= 0.0 && value.is_finite()) {
+            return invalid(format!("expected a value of zero or more, found {value}"));
+        }
+        let Some(found) = unit else { return Ok(()) };
+        let length = Unit::METRE.real_power(exponent);
+        let Some(expected) = length.and_then(|length| Unit::NEWTON.over(length)) else {
+            return invalid(format!(
+                "expected a number without unit with the exponent {exponent}, found one in {found}"
+            ));
+        };
+        match expected.agrees(found) {
+            true => Ok(()),
+            false => invalid(format!(
+                "expected a quantity in {expected} as the exponent {exponent} asks, found one in \
+                 {found}"
+            )),
+        }
     }
 
     /// Fails if there are not as many friction coefficients as contacts.

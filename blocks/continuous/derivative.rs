@@ -6,7 +6,7 @@ use legwork_block::{
     Type, block, parameters, ports,
 };
 
-use crate::signal::shape;
+use crate::signal::{shape, units};
 
 /// The derivative of the input, filtered: `Y(s) / U(s) = N s / (s + N)`. That is `ẋ = N (u − x)`,
 /// `y = N (u − x)`, `x(0) = initial`.
@@ -19,10 +19,10 @@ use crate::signal::shape;
     shape::finite("initial", &self.initial)?;
     let n = Dim::fixed(self.initial.data().len());
     ports.continuous_state(ContinuousState::First(vec![Manifold::Euclidean(n)]));
-    let unit = self.initial.unit();
-    in  u: shape::signal(self.initial.shape()) as Any, unit, "what is differentiated",
-        shape "that of `initial`", units "that of `initial`";
-    out y: shape::signal(self.initial.shape()) as Any, shape::rate_of(unit), "rate of change",
+    let unit = units::known_or_open(self.initial.unit(), ports);
+    in  u: shape::signal(self.initial.shape()) as Any, unit.clone(), "what is differentiated",
+        shape "that of `initial`", units "that of `initial`, or any";
+    out y: shape::signal(self.initial.shape()) as Any, units::per_second(&unit), "rate of change",
         shape "that of `u`", units "unit of u / s";
 )]
 #[parameters(aliases("differentiator", "D term", "high-pass"))]

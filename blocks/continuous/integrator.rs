@@ -8,7 +8,7 @@ use legwork_block::{
 
 use crate::continuous::limits::{self, Limits, Start};
 use crate::signal::pieces::{self, Piece};
-use crate::signal::shape;
+use crate::signal::{shape, units};
 
 /// Integrates over continuous time: `ẋ = u`, `y = x`, `x(0) = initial`.
 ///
@@ -26,16 +26,19 @@ use crate::signal::shape;
 /// which puts the element back to the limit.
 #[ports(
     let ty = shape::signal(self.initial.shape());
-    in  u: ty.clone() as Any, _, "rate of change",
-        shape "that of `initial`", units "unit of y / s, not checked";
+    let given = [Some(&self.initial), self.lower.as_ref(), self.upper.as_ref()];
+    let unit = given.into_iter().flatten().find_map(Tensor::unit);
+    let unit = units::known_or_open(unit, ports);
+    in  u: ty.clone() as Any, units::per_second(&unit), "rate of change",
+        shape "that of `initial`", units "unit of y / s";
     in  reset: Any::var(ports.var()), _, "resets the state where it goes over zero",
         when self.reset.is_some(), shape "a number or a truth value", units "any",
         if "with the parameter `reset` only";
-    in  x0?: ty.clone() as Any, _, "the state after a reset", when self.reset.is_some(),
+    in  x0?: ty.clone() as Any, unit.clone(), "the state after a reset", when self.reset.is_some(),
         shape "that of `initial`", units "that of `initial`";
     feeds();
-    out y: ty as Any, self.initial.unit(), "the integral",
-        shape "that of `initial`", units "that of `initial`";
+    out y: ty as Any, unit, "the integral",
+        shape "that of `initial`", units "that of `initial`, or any";
 )]
 #[parameters(aliases("1/s"))]
 pub struct Integrator {

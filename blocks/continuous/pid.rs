@@ -3,13 +3,15 @@
 use legwork_block::quantity::{AngularVelocity, Frequency, Positive, Tensor};
 use legwork_block::{
     Any, Block, ContinuousState, DerivativeCx, Dim, Inputs, Invalid, Manifold, Outcome, OutputCx,
-    Parameters, Ports, RateRule, Sizes, Type, Unit, UpdateCx, Written, block, parameters, ports,
+    Parameters, Ports, RateRule, Sizes, SymbolicUnit, Type, Unit, UpdateCx, Written, block,
+    parameters, ports,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::discrete::discrete_integrator::Method;
 use crate::nonlinear::saturation::limit;
 use crate::signal::shape::{self, Common};
+use crate::signal::units;
 
 /// PID control with a filtered derivative, output limits and anti-windup. In parallel form
 /// `v = kp e + ki ∫ e dt + kd N s / (s + N) e`, `y = min(max(v, lower), upper)` with e = `u`, and
@@ -32,11 +34,13 @@ use crate::signal::shape::{self, Common};
 #[ports(
     |common: &Common|
     let ty = shape::signal(&common.shape);
-    in  u: ty.clone() as Any, _, "the error e",
-        shape "that of gains and limits", units "unit of y / `kp`, not checked";
-    in  feed_forward?: ty.clone() as Any, common.unit, "added before the limits",
+    let gain = self.gain_unit(ports);
+    let unit = units::known_or_open(common.unit, ports);
+    in  u: ty.clone() as Any, units::quotient(&unit, &gain), "the error e",
+        shape "that of gains and limits", units "unit of y / `kp`";
+    in  feed_forward?: ty.clone() as Any, unit.clone(), "added before the limits",
         shape "that of `u`", units "that of `y`";
-    out y: ty as Any, common.unit, "v within the limits",
+    out y: ty as Any, unit, "v within the limits",
         shape "that of `u`", units "that of the limits and `initial`";
 )]
 #[parameters(aliases("PI", "PD", "proportional–integral–derivative", "controller"))]
@@ -147,6 +151,16 @@ impl Pid {
             }
         }
         Ok(())
+    }
+
+    /// The unit of y over that of the error: that of `kp`, or as `ki` and `kd` ask.
+    fn gain_unit(&self, ports: &mut Ports<'_>) -> SymbolicUnit {
+        let of_ki = || self.ki.unit().and_then(|unit| unit.times(Unit::SECOND));
+        let of_kd = || self.kd.unit().and_then(|unit| unit.over(Unit::SECOND));
+        match self.kp.unit().or_else(of_ki).or_else(of_kd) {
+            Some(unit) => unit.into(),
+            None => ports.bare_factor("kp").into(),
+        }
     }
 
     fn channels(&self) -> Result<(Vec<Channel>, Common), Invalid> {

@@ -10,6 +10,7 @@ use legwork_block::{
 use crate::continuous::limits::{self, Limits, Start};
 use crate::signal::pieces::{self, Piece};
 use crate::signal::shape::{self, Common, rate_of};
+use crate::signal::units;
 
 /// Position and velocity from acceleration: `ẍ = u`. The outputs are `position` = x and `velocity`
 /// = ẋ.
@@ -25,12 +26,14 @@ use crate::signal::shape::{self, Common, rate_of};
 #[ports(
     |common: &Common|
     let ty = shape::signal(&common.shape);
-    let rate = rate_of(common.unit);
-    in  u: ty.clone() as Any, rate_of(rate), "acceleration",
+    let unit = units::known_or_open(common.unit, ports);
+    let second = Unit::SECOND.into();
+    let rate = unit.over(&second).unwrap_or_else(|| units::open(ports));
+    in  u: ty.clone() as Any, units::per_second(&rate), "acceleration",
         shape "that of `position`, `velocity`; numbers are broadcast",
         units "unit of `position` / s²";
     feeds();
-    out position: ty.clone() as Any, common.unit, "the position x",
+    out position: ty.clone() as Any, unit, "the position x",
         shape "that of `u`", units "unit of the position";
     out velocity: ty as Any, rate, "its rate ẋ",
         shape "that of `u`", units "unit of the position / s";
@@ -252,10 +255,10 @@ mod tests {
     fn units_differ_by_seconds() {
         let block: SecondOrderIntegrator = block(json!({ "velocity": "2 m/s" }));
         let bench = Bench::new(block, &[Type::Real]).expect("an integrator");
-        let unit = |unit: &str| PortUnit::Is(unit.into());
-        assert_eq!(bench.declaration.outputs[0].unit, unit("m"));
-        assert_eq!(bench.declaration.outputs[1].unit, unit("m/s"));
-        assert_eq!(bench.declaration.inputs[0].unit, unit("m/s^2"));
+        let unit = |unit: Unit| PortUnit::Of(unit.into());
+        assert_eq!(bench.declaration.outputs[0].unit, unit(Unit::METRE));
+        assert_eq!(bench.declaration.outputs[1].unit, unit(Unit::METRE_PER_SECOND));
+        assert_eq!(bench.declaration.inputs[0].unit, unit(Unit::METRE_PER_SECOND_SQUARED));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! `TransferFunction`: a rational function of s.
 
 use legwork_block::quantity::{Scalar, Tensor};
-use legwork_block::{Any, Invalid, parameters, ports};
+use legwork_block::{Any, Invalid, Unit, parameters, ports};
 
 use crate::signal::canonical::{Canonical, Filtered, coefficients, continuous_filter};
+use crate::signal::units;
 
 /// A rational function of s: `Y(s) / U(s) = numerator(s) / denominator(s)`. It starts from rest
 /// unless `initial` says otherwise.
@@ -15,11 +16,14 @@ use crate::signal::canonical::{Canonical, Filtered, coefficients, continuous_fil
 /// on rather chain blocks of order two.
 #[ports(
     |canonical: &Canonical, ty: &Any|
-    in  u: ty.clone() as Any, _, "what is filtered",
+    let gain = units::filter(&self.numerator, &self.denominator, Unit::HERTZ, ports)?;
+    let unit = units::open(ports);
+    in  u: ty.clone() as Any, unit.clone(), "what is filtered",
         shape "number; vector with `of: Vector`, each element filtered on its own", units "any";
     let direct = canonical.feeds_through().then_some(u);
     feeds(direct);
-    out y: ty.clone() as Any, _, "the filtered signal", shape "that of `u`", units "not checked";
+    out y: ty.clone() as Any, units::product(&gain, &unit), "the filtered signal", shape "that of `u`",
+        units "unit of numerator / denominator · u";
 )]
 #[parameters(aliases("LTI", "filter", "low-pass"))]
 pub struct TransferFunction {

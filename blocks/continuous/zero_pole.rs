@@ -1,10 +1,11 @@
 //! `ZeroPole`: a rational function of s by its zeros and poles.
 
 use legwork_block::quantity::{Scalar, Tensor};
-use legwork_block::{Any, Invalid, parameters, ports};
+use legwork_block::{Any, Invalid, PortUnit, Unit, parameters, ports};
 
 use crate::signal::canonical::{Canonical, Filtered, coefficients, continuous_filter};
 use crate::signal::shape::finite;
+use crate::signal::units;
 
 /// A rational function of s by its zeros, poles and gain, from rest. With zeros z, poles p and gain
 /// k `Y(s) / U(s) = k (s − z₁) (s − z₂) … / ((s − p₁) (s − p₂) …)`.
@@ -15,11 +16,14 @@ use crate::signal::shape::finite;
 /// multiplied out and the state is that of `TransferFunction`.
 #[ports(
     |canonical: &Canonical, ty: &Any|
-    in  u: ty.clone() as Any, _, "what is filtered",
+    let (gain, unit) = (self.gain_unit()?, units::open(ports));
+    let out = gain.map_or(PortUnit::Adopted, |gain| units::product(&gain.into(), &unit));
+    in  u: ty.clone() as Any, unit, "what is filtered",
         shape "number; vector with `of: Vector`, each element filtered on its own", units "any";
     let direct = canonical.feeds_through().then_some(u);
     feeds(direct);
-    out y: ty.clone() as Any, _, "the filtered signal", shape "that of `u`", units "not checked";
+    out y: ty.clone() as Any, out, "the filtered signal", shape "that of `u`",
+        units "by `gain`";
 )]
 #[parameters(aliases("ZPK", "LTI"))]
 pub struct ZeroPole {
@@ -28,7 +32,8 @@ pub struct ZeroPole {
     pub zeros: Tensor,
     /// Poles [rad/s].
     pub poles: Tensor,
-    /// The gain k; its unit is not checked.
+    /// The gain k [unit of y / u, times s for each zero, over s for each pole]; without unit it says
+    /// nothing of the units of `u` and `y`.
     pub gain: Scalar,
     /// What `u` is: `Number` or `Vector`.
     #[default]
@@ -93,6 +98,23 @@ fn multiply(a: &[f64], b: &[f64]) -> Vec<f64> {
 }
 
 impl ZeroPole {
+    /// The factor between the units of input and output, if the gain tells it.
+    fn gain_unit(&self) -> Result<Option<Unit>, Invalid> {
+        for (name, roots) in [("zeros", &self.zeros), ("poles", &self.poles)] {
+            if let Some(unit) = roots.unit()
+                && !unit.loosened().agrees(Unit::HERTZ)
+            {
+                let message = format!("expected the unit rad/s, found {unit}");
+                return Err(Invalid::parameter(name, message));
+            }
+        }
+        let count = |roots: &Tensor| roots.shape().first().copied().unwrap_or(1) as i32;
+        let excess = count(&self.poles).checked_sub(count(&self.zeros));
+        let scale = excess.and_then(|excess| Unit::SECOND.power(excess, 1));
+        let unit = self.gain.unit.zip(scale).and_then(|(unit, scale)| unit.times(scale));
+        Ok(unit.map(Unit::loosened))
+    }
+
     fn canonical(&self) -> Result<Canonical, Invalid> {
         let gain = coefficients("gain", &[self.gain])?[0];
         let mut numerator = polynomial("zeros", &self.zeros)?;

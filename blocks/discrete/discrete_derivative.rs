@@ -6,6 +6,7 @@ use legwork_block::{
 };
 
 use crate::signal::shape::{self, initial_state, state_signal};
+use crate::signal::units;
 
 /// The backward difference quotient: `y[k] = (u[k] − u[k−1]) / T`, period T.
 ///
@@ -15,10 +16,11 @@ use crate::signal::shape::{self, initial_state, state_signal};
     ports.rate(RateRule::Sampled);
     let ty = state_signal(self.initial.as_ref(), ports)?;
     let unit = self.initial.as_ref().and_then(Tensor::unit);
-    in  u: ty.clone() as Any, unit, "the samples",
+    let unit = units::known_or_open(unit, ports);
+    in  u: ty.clone() as Any, unit.clone(), "the samples",
         shape "that of `initial`; without it any of number, vector, matrix",
-        units "that of `initial`";
-    out y: ty.clone() as Any, shape::rate_of(unit), "rate of change",
+        units "that of `initial`, or any";
+    out y: ty.clone() as Any, units::per_second(&unit), "rate of change",
         shape "that of `u`", units "unit of u / s";
 )]
 #[parameters(aliases("difference", "differentiator"))]

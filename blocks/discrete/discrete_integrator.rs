@@ -7,6 +7,7 @@ use legwork_block::{
 };
 
 use crate::signal::shape::{self, initial_state, state_signal};
+use crate::signal::units;
 
 /// Integrates samples with the period T, by one of three methods. `x[0] = initial`.
 ///
@@ -21,13 +22,15 @@ use crate::signal::shape::{self, initial_state, state_signal};
 #[ports(
     ports.rate(RateRule::Sampled);
     let ty = state_signal(self.initial.as_ref(), ports)?;
-    in  u: ty.clone() as Any, _, "rate of change",
+    let unit = self.initial.as_ref().and_then(Tensor::unit);
+    let unit = units::known_or_open(unit, ports);
+    in  u: ty.clone() as Any, units::per_second(&unit), "rate of change",
         shape "that of `initial`, else any of number, vector, matrix",
-        units "unit of y / s, unchecked";
+        units "unit of y / s";
     let direct = (self.method != Method::ForwardEuler).then_some(u);
     feeds(direct);
-    out y: ty.clone() as Any, self.initial.as_ref().and_then(Tensor::unit), "the integral",
-        shape "that of `u`", units "that of `initial`";
+    out y: ty.clone() as Any, unit, "the integral",
+        shape "that of `u`", units "that of `initial`, or any";
 )]
 #[parameters(aliases("accumulator"))]
 pub struct DiscreteIntegrator {

@@ -1,9 +1,10 @@
 //! `DiscreteTransferFunction`: a rational function of z.
 
 use legwork_block::quantity::{Scalar, Tensor};
-use legwork_block::{Any, Invalid, parameters, ports};
+use legwork_block::{Any, Invalid, Unit, parameters, ports};
 
 use crate::signal::canonical::{Canonical, coefficients, discrete_filter};
+use crate::signal::units;
 
 /// A rational function of z: `Y(z) / U(z) = numerator(z) / denominator(z)`. It starts from rest.
 ///
@@ -14,11 +15,14 @@ use crate::signal::canonical::{Canonical, coefficients, discrete_filter};
 #[ports(
     |canonical: &Canonical|
     let ty = Any::var(ports.var());
-    in  u: ty.clone() as Any, _, "what is filtered",
+    let gain = units::filter(&self.numerator, &self.denominator, Unit::ONE, ports)?;
+    let unit = units::open(ports);
+    in  u: ty.clone() as Any, unit.clone(), "what is filtered",
         shape "number, vector or matrix, each element filtered on its own", units "any";
     let direct = canonical.feeds_through().then_some(u);
     feeds(direct);
-    out y: ty as Any, _, "the filtered signal", shape "that of `u`", units "not checked";
+    out y: ty as Any, units::product(&gain, &unit), "the filtered signal", shape "that of `u`",
+        units "unit of numerator / denominator · u";
 )]
 #[parameters(aliases("IIR", "LTI"))]
 pub struct DiscreteTransferFunction {

@@ -2,11 +2,15 @@
 
 use legwork_block::{Inputs, Outcome, Outputs, Pure, Vector, block, parameters, ports};
 
+use crate::signal::units;
+
 /// The vector product: `y = u1 × u2`, right-handed.
 #[ports(
-    in  u1: Vector::of(3), _, "left factor", units "any";
-    in  u2: Vector::of(3), _, "right factor, in the same axes", units "any";
-    out y: Vector::of(3), _, "the product, in these axes", units "not checked";
+    let (one, other) = (units::open(ports), units::open(ports));
+    in  u1: Vector::of(3), one.clone(), "left factor", units "any";
+    in  u2: Vector::of(3), other.clone(), "right factor, in the same axes", units "any";
+    out y: Vector::of(3), units::product(&one, &other), "the product, in these axes",
+        units "unit of u1 · u2";
 )]
 #[parameters(aliases("cross product"))]
 pub struct Cross {}

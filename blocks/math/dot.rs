@@ -2,12 +2,16 @@
 
 use legwork_block::{Inputs, Outcome, Outputs, Pure, Real, Vector, block, parameters, ports};
 
+use crate::signal::units;
+
 /// The scalar product of two vectors: `y = Σ u1ᵢ u2ᵢ`, summed in rising order.
 #[ports(
     let n = ports.dim();
-    in  u1: Vector::of(&n), _, "one factor", units "any";
-    in  u2: Vector::of(&n), _, "the other, of the same length", units "any";
-    out y: Real, _, "the product", shape "number", units "not checked";
+    let (one, other) = (units::open(ports), units::open(ports));
+    in  u1: Vector::of(&n), one.clone(), "one factor", units "any";
+    in  u2: Vector::of(&n), other.clone(), "the other, of the same length", units "any";
+    out y: Real, units::product(&one, &other), "the product", shape "number",
+        units "unit of u1 · u2";
 )]
 #[parameters(aliases("dot product", "inner product"))]
 pub struct Dot {}

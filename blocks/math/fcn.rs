@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use legwork_block::quantity::{Formula, Scalar};
 use legwork_block::{
     Any, Block, Compiled, Diagnostic, Expression, GuardCx, Inputs, Invalid, Outcome, OutputCx,
-    PortUnit, Ports, RateRule, Sizes, Type, UpdateCx, block, parameters, ports,
+    PortUnit, Ports, Programs, RateRule, Sizes, Type, UpdateCx, Var, block, parameters, ports,
 };
 
-use self::inputs::{Constants, Found, InputShape, Source};
+use self::inputs::{Constants, Found, Input, InputShape, Source};
 use crate::signal::pieces;
 
 /// An expression of its inputs and the time: `y = f(u, t)`.
@@ -20,21 +20,26 @@ use crate::signal::pieces;
 /// | `u`, `u1`, `u2`, … | an input that is a number; every name makes a port |
 /// | `u[2]`, `u[0..3]` | one or several elements of an input that is a vector |
 /// | `u` with `lengths: {"u": 3}` | a whole vector, as in `norm(u)` |
-/// | `t` | the time [s], as a bare number |
+/// | `t` | the time, in s |
 /// | a name in `constants` | its value |
 ///
 /// Functions and operators are those of all expressions. Parameters of the diagram come in by
 /// `constants`. A result that is no finite number is a fault of the run.
 ///
+/// Units are those of the inputs, of `t` and of `constants`, and must fit: in `u1 + u2` both inputs
+/// have one, `-k*u` with `k: "800 N/m"` takes a length and gives a force. A number without unit takes
+/// the other's unit in sums and comparisons; as a factor it is a pure number, or a power of time
+/// where one is needed, as 3 in `sin(3*t)`. Elements of an input that are read one by one may have different units.
+///
 /// A comparison by size, as in `if u > 1 then …`, is decided at major steps: a variable step is cut
 /// where it changes. Under fixed steps that holds for comparisons of the time alone, so that a step
 /// that ends where the law jumps does not see the value after it; others are decided at every stage.
 #[ports(
-    |shapes: &[(String, InputShape)], to: Type, unit: PortUnit|
-    in  inputs[(name, shape) in shapes]: Any(shape.ty(ports)), _, "what the expression reads",
-        named "`u`, `u1`, …", shape "number or vector, as the expression uses it",
-        units "any, not checked";
-    out y: Any(to), unit, "the value", units "that of the expression, if any",
+    |shapes: &[(String, Input)], to: Type, unit: PortUnit|
+    in  inputs[(name, Input { shape, unit }) in shapes]: Any(shape.ty(ports)), unit.clone(),
+        "what the expression reads", named "`u`, `u1`, …",
+        shape "number or vector, as the expression uses it", units "as the expression asks";
+    out y: Any(to), unit, "the value", units "that of the expression",
         shape "number, truth value, or vector if the expression gives a list";
 )]
 #[parameters(aliases("expression", "formula", "function"))]
@@ -53,7 +58,7 @@ pub struct Fcn {
 pub struct Plan {
     io: FcnPorts,
     /// The name of each input, and what the expression asks of it.
-    shapes: Vec<(String, InputShape)>,
+    shapes: Vec<(String, Input)>,
     sources: Vec<Source>,
     /// One program for each element of the output.
     programs: Vec<Compiled>,
@@ -88,8 +93,8 @@ impl Plan {
 }
 
 impl Fcn {
-    /// The programs, what they read, and whether they make a list.
-    fn compile(&self) -> Result<(Vec<Compiled>, Found<'_>, bool), Invalid> {
+    /// The programs and what they read.
+    fn compile(&self) -> Result<(Programs, Found<'_>), Invalid> {
         let invalid = |diagnostic: Diagnostic| Invalid {
             parameter: Some("expression".into()),
             message: diagnostic.message,
@@ -98,12 +103,8 @@ impl Fcn {
         let expression: Expression = self.expression.parse().map_err(invalid)?;
         let scope = Constants(&self.constants);
         let mut found = Found::new(&self.lengths);
-        if let Ok(one) = expression.compile(&scope, &mut found) {
-            return Ok((vec![one], found, false));
-        }
-        let mut found = Found::new(&self.lengths);
-        let list = expression.compile_list(&scope, &mut found).map_err(invalid)?;
-        Ok((list, found, true))
+        let programs = expression.programs(&scope, &mut found).map_err(invalid)?;
+        Ok((programs, found))
     }
 }
 
@@ -116,6 +117,18 @@ fn output_type(programs: &[Compiled], list: bool) -> Type {
     }
 }
 
+/// The unit of what the programs compute: of a list, that of each element.
+fn output_unit(Programs { programs, units, is_list, .. }: &Programs) -> PortUnit {
+    match units.as_slice() {
+        units if units.iter().all(Option::is_none) => {
+            let is_number = !programs.iter().all(Compiled::is_boolean);
+            if is_number { PortUnit::Adopted } else { PortUnit::Unspecified }
+        }
+        [Some(one)] if !is_list => one.clone().into(),
+        list => PortUnit::List(list.to_vec()),
+    }
+}
+
 #[block]
 impl Block for Fcn {
     type Plan = Plan;
@@ -123,7 +136,7 @@ impl Block for Fcn {
     type State = Vec<bool>;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let (programs, found, list) = self.compile()?;
+        let (compiled, found) = self.compile()?;
         if let Some(name) = self.lengths.keys().find(|name| !found.reads(name)) {
             let message = format!("expected inputs of the expression, found `{name}`");
             return Err(Invalid::parameter("lengths", message));
@@ -132,10 +145,17 @@ impl Block for Fcn {
         if found.time {
             ports.rate(RateRule::Continuous);
         }
-        let (shapes, sources) = found.finish();
-        let unit = programs.first().and_then(Compiled::unit);
-        let unit = unit.filter(|_| programs.iter().all(|program| program.unit() == unit));
-        let io = self.declare(ports, &shapes, output_type(&programs, list), unit.into());
+        let unknowns: Vec<Var> = (0..found.unknowns()).map(|_| ports.var()).collect();
+        let base = unknowns.first().map_or(0, |var| var.0);
+        let factors: Vec<Var> =
+            (0..compiled.factors).map(|_| ports.bare_factor("expression")).collect();
+        let first_factor = factors.first().map_or(0, |var| var.0);
+        let (shapes, sources) = found.finish(base);
+        let compiled = compiled.renamed(&|var| Var(base + var.0), first_factor);
+        let unit = output_unit(&compiled);
+        let Programs { programs, is_list, equations, .. } = compiled;
+        ports.relate(equations);
+        let io = self.declare(ports, &shapes, output_type(&programs, is_list), unit);
         let is_time = |slot: usize| matches!(sources[slot], Source::Time);
         let of_time = programs.iter().flat_map(|program| program.decisions(is_time));
         let mut held: Vec<bool> = of_time.collect();
@@ -155,7 +175,7 @@ impl Block for Fcn {
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         for (&input, (name, shape)) in plan.io.inputs.iter().zip(&plan.shapes) {
             let len = sizes.input(input);
-            if let InputShape::Elements(count) = *shape
+            if let InputShape::Elements(count) = shape.shape
                 && len < count
             {
                 let last = count - 1;

@@ -2,12 +2,12 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Inputs, Invalid, Outcome, Outputs, PortUnit, Pure, Sizes, Type, Unit, block, parameters,
-    ports,
+    Any, Inputs, Invalid, Outcome, Outputs, Pure, Sizes, Type, block, parameters, ports,
 };
 use legwork_linalg::matrix_vector;
 
 use crate::signal::shape::{expect_numbers, finite};
+use crate::signal::units;
 
 /// Multiplies by a constant: `y = K u`.
 ///
@@ -17,8 +17,8 @@ use crate::signal::shape::{expect_numbers, finite};
 /// | list of n | vector of n | vector of n, element by element: `yᵢ = Kᵢ uᵢ` |
 /// | m rows of n | vector of n | vector of m: the matrix times the vector |
 ///
-/// Units: a gain of unit 1, such as `"70 %"`, gives `y` the unit of `u`. Any other gain, and a bare
-/// number, says nothing on the units of `u` and `y`.
+/// Units: that of `y` is that of `gain` times that of `u`. A gain without unit is a pure number, or a
+/// power of time where one is needed; a stiffness is written with its unit, `"800 N/m"`.
 #[ports(
     finite("gain", &self.gain)?;
     let from = match *self.gain.shape() {
@@ -26,10 +26,12 @@ use crate::signal::shape::{expect_numbers, finite};
         _ => Type::Var(ports.var()),
     };
     let to = if let [m, _] = *self.gain.shape() { Type::vector(m) } else { from.clone() };
-    let is_pure = self.gain.unit() == Some(Unit::ONE);
-    let unit = if is_pure { ports.var().into() } else { PortUnit::Unspecified };
-    in  u: Any(from), unit.clone(), "what is multiplied", shape "number, vector, matrix";
-    out y: Any(to), unit, "the product", shape "by `gain`";
+    let gain = units::factor("gain", &self.gain, ports);
+    let unit = units::open(ports);
+    in  u: Any(from), unit.clone(), "what is multiplied", shape "number, vector, matrix",
+        units "any";
+    out y: Any(to), units::product(&gain, &unit), "the product", shape "by `gain`",
+        units "unit of `gain` · u";
 )]
 #[parameters(aliases("amplifier", "multiply", "scale"))]
 pub struct Gain {

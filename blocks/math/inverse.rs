@@ -3,6 +3,8 @@
 use legwork_block::{Block, Fault, Matrix, Outcome, OutputCx, Sizes, block, parameters, ports};
 use legwork_linalg::one_norm;
 
+use crate::signal::units;
+
 /// The inverse of a small square matrix: `y u = 1`.
 ///
 /// Gauss–Jordan elimination with pivots from the present row (G. H. Golub, C. F. Van Loan,
@@ -12,8 +14,9 @@ use legwork_linalg::one_norm;
 /// exact.
 #[ports(
     let n = ports.dim();
-    in  u: Matrix::of(&n, &n), _, "the matrix", units "any";
-    out y: Matrix::of(&n, &n), _, "the inverse", units "not checked";
+    let unit = units::open(ports);
+    in  u: Matrix::of(&n, &n), unit.clone(), "the matrix", units "any";
+    out y: Matrix::of(&n, &n), units::power(&unit, -1, 1), "the inverse", units "1 / unit of u";
 )]
 #[parameters]
 pub struct Inverse {}

@@ -5,6 +5,7 @@ use legwork_block::{
 };
 
 use crate::math::elementary::{Applied, Elementary};
+use crate::signal::units;
 
 /// Exponentials, logarithms, roots, powers, remainders: element by element. One or two signals are
 /// the arguments.
@@ -12,8 +13,8 @@ use crate::math::elementary::{Applied, Elementary};
 /// | `function` | in | out `y` | unit |
 /// |---|---|---|---|
 /// | `Exp`, `Log`, `Log10` | `u` | eᵘ, ln u, log₁₀ u | 1 |
-/// | `Sqrt`, `Square`, `Reciprocal` | `u` | √u, u², 1/u | any, `y` not checked |
-/// | `Pow` | `u1`, `u2` | u1 to the power u2 | any, `u2` 1, `y` not checked |
+/// | `Sqrt`, `Square`, `Reciprocal` | `u` | √u, u², 1/u | any; that of `y` follows |
+/// | `Pow` | `u1`, `u2` | u1 to the power u2 | 1 |
 /// | `Mod` | `u1`, `u2` | u1 − u2 ⌊u1 / u2⌋, with the sign of u2 | all the same |
 /// | `Rem` | `u1`, `u2` | u1 − u2 trunc(u1 / u2), with the sign of u1 | all the same |
 /// | `Hypot` | `u1`, `u2` | √(u1² + u2²) | all the same |
@@ -71,11 +72,19 @@ impl Function {
 
     /// Units of the inputs and of the output.
     fn units(self, ports: &mut Ports<'_>) -> [PortUnit; 3] {
-        let (any, one) = (|| PortUnit::Unspecified, || PortUnit::from("1"));
+        let one = || PortUnit::from("1");
+        let of = |ports: &mut Ports<'_>, above, below| {
+            let unit = units::open(ports);
+            let power = units::power(&unit, above, below);
+            [unit.into(), PortUnit::Unspecified, power]
+        };
         match self {
-            Self::Exp | Self::Log | Self::Log10 => [one(), any(), one()],
-            Self::Sqrt | Self::Square | Self::Reciprocal => [any(), any(), any()],
-            Self::Pow => [any(), one(), any()],
+            Self::Exp | Self::Log | Self::Log10 => [one(), PortUnit::Unspecified, one()],
+            Self::Sqrt => of(ports, 1, 2),
+            Self::Square => of(ports, 2, 1),
+            Self::Reciprocal => of(ports, -1, 1),
+            // The exponent may change with time.
+            Self::Pow => [one(), one(), one()],
             Self::Mod | Self::Rem | Self::Hypot => {
                 let same = ports.var();
                 [same.into(), same.into(), same.into()]

@@ -5,6 +5,8 @@ use legwork_block::{
 };
 use legwork_linalg::matrix_vector;
 
+use crate::signal::units;
+
 /// A matrix times a vector or a matrix: `y = A u2`. A = `u1`, or A = `u1`ᵀ with `transpose`.
 ///
 /// Sums run over k in rising order, with no fused operations: results do not depend on the CPU.
@@ -20,9 +22,12 @@ use legwork_linalg::matrix_vector;
             (Type::matrix(&k, &n), Type::matrix(&m, &n))
         }
     };
-    in  u1: Matrix::of(rows, columns), _, "A", shape "m × k; k × m if `transpose`", units "any";
-    in  u2: Any(right), _, "right factor", shape "k; k × n if `right: Matrix`", units "any";
-    out y: Any(product), _, "the product", shape "m; m × n if `right: Matrix`", units "not checked";
+    let (left, factor) = (units::open(ports), units::open(ports));
+    let unit = units::product(&left, &factor);
+    in  u1: Matrix::of(rows, columns), left, "A", shape "m × k; k × m if `transpose`", units "any";
+    in  u2: Any(right), factor, "right factor", shape "k; k × n if `right: Matrix`", units "any";
+    out y: Any(product), unit, "the product", shape "m; m × n if `right: Matrix`",
+        units "unit of u1 · u2";
 )]
 #[parameters]
 pub struct MatrixMultiply {

@@ -17,9 +17,10 @@ use crate::signal::shape::expect_numbers;
 #[ports(
     ports.updates();
     ports.per_major();
-    in  u: Any::var(ports.var()), _, "what is averaged", shape "number, vector, matrix",
+    let unit = ports.var();
+    in  u: Any::var(ports.var()), unit, "what is averaged", shape "number, vector, matrix",
         units "any";
-    out y: Real, _, "the mean so far", shape "number", units "that of `u`, not checked";
+    out y: Real, unit, "the mean so far", shape "number", units "that of `u`";
 )]
 #[parameters]
 pub struct Mean {

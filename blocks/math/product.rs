@@ -1,11 +1,12 @@
 //! `Product`: products and quotients.
 
 use legwork_block::{
-    Any, Inputs, Invalid, Outcome, Outputs, Pure, Sizes, block, parameters, ports,
+    Any, Inputs, Invalid, Outcome, Outputs, PortUnit, Pure, Sizes, SymbolicUnit, Unit, block,
+    parameters, ports,
 };
 
 use crate::math::sum::{change, first_wide, input_names, signs, term};
-use crate::signal::shape;
+use crate::signal::{shape, units};
 
 /// Products and quotients, element by element: `y = u1 · u2 / u3 …`.
 ///
@@ -19,11 +20,14 @@ use crate::signal::shape;
     /// An input of the shape of `y`.
     keep wide: usize = first_wide(&names, &self.numbers)?;
     let ty = Any::var(ports.var());
-    in  factors[name in &names]: term(name, &self.numbers, &ty) as Any, _, "factors and divisors",
+    let each: Vec<SymbolicUnit> = names.iter().map(|_| units::open(ports)).collect();
+    let unit = product_unit(&operations, &each);
+    in  factors[(name, unit) in names.iter().zip(&each)]: term(name, &self.numbers, &ty) as Any,
+        unit.clone(), "factors and divisors",
         named "`u1`, `u2`, …, one per operation; `u` for one",
         shape "of one shape, but `numbers`", units "any";
-    out y: ty as Any, _, "the product", shape "that of the inputs that are not listed",
-        units "not checked";
+    out y: ty as Any, unit, "the product", shape "that of the inputs that are not listed",
+        units "the product of theirs";
 )]
 #[parameters(aliases("multiply", "divide"))]
 pub struct Product {
@@ -40,6 +44,17 @@ pub struct Product {
 enum Operation {
     Multiply,
     Divide,
+}
+
+/// The unit of a product; an exponent out of range says nothing.
+fn product_unit(operations: &[Operation], factors: &[SymbolicUnit]) -> PortUnit {
+    let one = SymbolicUnit::from(Unit::ONE);
+    let unit =
+        operations.iter().zip(factors).try_fold(one, |unit, (operation, factor)| match operation {
+            Operation::Multiply => unit.times(factor),
+            Operation::Divide => unit.over(factor),
+        });
+    unit.map_or(PortUnit::Unspecified, PortUnit::Of)
 }
 
 #[block]

@@ -125,7 +125,7 @@ impl Canonical {
 /// The most coefficients of a polynomial.
 const MOST_COEFFICIENTS: usize = 100_000;
 
-/// Finite values of coefficients, whose units are not checked.
+/// Finite values of coefficients.
 pub(crate) fn coefficients(name: &str, given: &[Scalar]) -> Result<Vec<f64>, Invalid> {
     if given.len() > MOST_COEFFICIENTS {
         let message = format!("expected at most {MOST_COEFFICIENTS}, found {}", given.len());
@@ -221,7 +221,7 @@ macro_rules! continuous_filter {
                 fn plan(&self, ports: &mut Ports<'_>) -> Result<Filter, Invalid> {
                     let canonical = self.canonical()?;
                     let ty = canonical.continuous_state(self.of, ports);
-                    let io = self.declare(ports, &canonical, &ty);
+                    let io = self.declare(ports, &canonical, &ty)?;
                     Ok(Filter { canonical, u: io.u, y: io.y })
                 }
 
@@ -272,7 +272,7 @@ macro_rules! discrete_filter {
                 fn plan(&self, ports: &mut Ports<'_>) -> Result<Filter, Invalid> {
                     let canonical = self.canonical()?;
                     ports.rate(RateRule::Sampled);
-                    let io = self.declare(ports, &canonical);
+                    let io = self.declare(ports, &canonical)?;
                     Ok(Filter { canonical, u: io.u, y: io.y })
                 }
 

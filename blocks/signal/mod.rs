@@ -8,6 +8,7 @@ pub(crate) mod philox;
 pub(crate) mod pieces;
 pub(crate) mod shape;
 pub(crate) mod table;
+pub(crate) mod units;
 
 pub use canonical::Filtered;
 pub use table::{Interpolation, Outside};

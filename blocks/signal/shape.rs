@@ -46,6 +46,9 @@ impl Common {
     pub(crate) fn of(parameters: &[(&str, &Tensor)]) -> Result<Self, Invalid> {
         let mut unit: Option<Unit> = None;
         for &(name, tensor) in parameters {
+            if tensor.is_mixed() {
+                return Err(Invalid::parameter(name, "expected one unit, found several"));
+            }
             match (unit, tensor.unit()) {
                 (Some(known), Some(found)) if !known.agrees(found) => {
                     let message = format!("expected the unit {known}, found {found}");

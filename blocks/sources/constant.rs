@@ -13,8 +13,8 @@ use crate::signal::shape;
 /// a block that makes something infinite of it ends the run.
 #[ports(
     ports.rate(RateRule::Constant);
-    out y: shape::signal(self.value.shape()) as Any, self.value.unit(), "the value",
-        shape "that of `value`", units "that of `value`; none if it is written without", infinite;
+    out y: shape::signal(self.value.shape()) as Any, self.value.port_unit(), "the value",
+        shape "that of `value`", units "that of `value`; any if it is written without", infinite;
 )]
 #[parameters(aliases("fixed value"))]
 pub struct Constant {
@@ -57,7 +57,11 @@ mod tests {
     fn the_output_has_the_unit_of_the_value() {
         let constant = bench(&json!("50 cm"));
         assert_eq!(constant.declaration.outputs[0].unit, PortUnit::Is("m".into()));
-        assert_eq!(bench(&json!(1)).declaration.outputs[0].unit, PortUnit::Unspecified);
+        // A bare number takes a unit, zero and a list of several have none.
+        assert!(matches!(bench(&json!(1)).declaration.outputs[0].unit, PortUnit::Of(_)));
+        for value in [json!([0, 0]), json!(["1 m", "2 s"])] {
+            assert_eq!(bench(&value).declaration.outputs[0].unit, PortUnit::Unspecified);
+        }
     }
 
     #[test]

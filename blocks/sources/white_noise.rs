@@ -1,7 +1,9 @@
 //! `WhiteNoise`: noise of a given power density.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{Any, Block, Outcome, OutputCx, RateRule, UpdateCx, block, parameters, ports};
+use legwork_block::{
+    Any, Block, Outcome, OutputCx, RateRule, Unit, UpdateCx, block, parameters, ports,
+};
 
 use crate::signal::philox::Stream;
 use crate::signal::shape;
@@ -19,8 +21,10 @@ use crate::signal::shape;
     shape::expect("power", &self.power, "a power of zero or more", |power| power >= 0.0)?;
     ports.rate(RateRule::Sampled);
     keep key: u64 = ports.random_key(self.seed);
-    out y: shape::signal(self.power.shape()) as Any, _, "the sample", shape "that of `power`",
-        units "root of the unit of `power` / s, not checked";
+    let per_second = self.power.unit().and_then(|unit| unit.over(Unit::SECOND));
+    let unit = per_second.and_then(|unit| unit.power(1, 2));
+    out y: shape::signal(self.power.shape()) as Any, unit, "the sample", shape "that of `power`",
+        units "root of the unit of `power` / s";
 )]
 #[parameters(aliases("band-limited noise"))]
 pub struct WhiteNoise {

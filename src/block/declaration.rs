@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::expression::UnitEquation;
 use crate::fault::Invalid;
 use crate::function::FunctionDeclaration;
 use crate::instance::ErasedBlock;
 use crate::signal::Feed;
 use crate::types::{Dim, Type, Var};
-use crate::unit::Unit;
+use crate::unit::{SymbolicUnit, Unit};
 
 /// One input port.
 #[derive(Debug, Clone)]
@@ -68,8 +69,34 @@ pub enum PortUnit {
     Unspecified,
     /// This unit, as text, such as `N*m`.
     Is(String),
-    /// The same unknown unit on every port with this variable.
-    Var(Var),
+    /// One with unknowns, which have one value on all ports of the block; such as that of `u` times
+    /// that of a parameter.
+    Of(SymbolicUnit),
+    /// That of what it is joined with: numbers were written without unit.
+    Adopted,
+    /// Of an input: each of these is that of some of its elements, which may have several.
+    Each(Vec<SymbolicUnit>),
+    /// Of an output: the unit of every element of a vector; `None` of one that fits any.
+    List(Vec<Option<SymbolicUnit>>),
+    /// The unit that all of these have, if it is one: a signal put together from parts.
+    Common(Vec<PortUnit>),
+}
+
+impl PortUnit {
+    /// The same with every variable renamed.
+    #[must_use]
+    pub fn shift(&self, by: u32) -> Self {
+        match self {
+            Self::Of(unit) => Self::Of(unit.shift(by)),
+            Self::Each(parts) => Self::Each(parts.iter().map(|part| part.shift(by)).collect()),
+            Self::List(parts) => {
+                let shift = |part: &Option<SymbolicUnit>| Some(part.as_ref()?.shift(by));
+                Self::List(parts.iter().map(shift).collect())
+            }
+            Self::Common(parts) => Self::Common(parts.iter().map(|part| part.shift(by)).collect()),
+            other => other.clone(),
+        }
+    }
 }
 
 impl From<&str> for PortUnit {
@@ -84,15 +111,22 @@ impl From<Unit> for PortUnit {
     }
 }
 
+/// Numbers written without unit adopt the unit of what they are joined with.
 impl From<Option<Unit>> for PortUnit {
     fn from(unit: Option<Unit>) -> Self {
-        unit.map_or(Self::Unspecified, Self::from)
+        unit.map_or(Self::Adopted, Self::from)
     }
 }
 
 impl From<Var> for PortUnit {
     fn from(unit: Var) -> Self {
-        Self::Var(unit)
+        Self::Of(unit.into())
+    }
+}
+
+impl From<SymbolicUnit> for PortUnit {
+    fn from(unit: SymbolicUnit) -> Self {
+        Self::Of(unit)
     }
 }
 
@@ -205,6 +239,11 @@ pub struct Declaration {
     pub stops: Option<u16>,
     /// Whether its inputs may have any rate, because it changes rates.
     pub any_rates: bool,
+    /// What its parameters ask of units that are to be inferred.
+    pub unit_equations: Vec<UnitEquation>,
+    /// Factors between its ports that were written without unit: the variable of their unit, which
+    /// is a power of time, 1 unless one is needed, and the parameter.
+    pub bare_factors: Vec<(Var, &'static str)>,
     /// Functions that it needs.
     pub functions: Vec<FunctionDeclaration>,
     /// Warnings for the diagram's author.

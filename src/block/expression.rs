@@ -14,7 +14,7 @@
 //! - `a in b` asks whether `a` equals an item of the list `b`.
 //! - A literal takes a unit in brackets: `5[cm]`, `60[N*m/rad]`, `pi[rad]`.
 //! - A number without a unit is unit-free: beside a quantity in `+ - < min …` it takes the other's
-//!   unit. Two quantities must agree ([`Unit::agrees`](crate::Unit::agrees)). `sin cos tan` take
+//!   unit. As a factor of a signal it may stand for a power of time. Two quantities must agree ([`Unit::agrees`](crate::Unit::agrees)). `sin cos tan` take
 //!   rad or bare numbers, `asin acos atan atan2` give rad.
 //! - `+ - * / ^` work element by element on lists of equal length, and between a list and a number;
 //!   so do functions of one number.
@@ -39,11 +39,13 @@ mod operator;
 mod parser;
 mod syntax;
 mod term;
+mod units;
 
-pub use compile::{Compiled, Segment, SegmentKind, Signal, SignalPath, SignalResolver};
+pub use compile::{Compiled, Programs, Segment, SegmentKind, Signal, SignalPath, SignalResolver};
 pub use functions::Function;
 pub use margin::{Comparison, Judged, Measured};
 pub use operator::{Infix, Op};
+pub use units::{UnitEquation, UnitRule};
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::value::{Place, Scope, Value};
@@ -116,17 +118,17 @@ impl Expression {
         compile::scalar(self, scope, signals)
     }
 
-    /// Compiles an expression over signals to a list of numbers or truth values, one program for
-    /// each element; a single number gives one.
+    /// Compiles an expression over signals to numbers or truth values, one program for each element
+    /// of a list; `signals` may give units that are to be inferred.
     ///
     /// # Errors
     /// As [`Expression::compile`].
-    pub fn compile_list(
+    pub fn programs(
         &self,
         scope: &dyn Scope,
         signals: &mut dyn SignalResolver,
-    ) -> Result<Vec<Compiled>, Diagnostic> {
-        compile::list(self, scope, signals)
+    ) -> Result<Programs, Diagnostic> {
+        compile::programs(self, scope, signals)
     }
 }
 

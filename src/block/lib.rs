@@ -136,7 +136,8 @@ pub use declaration::{
 pub use diagnostic::{Diagnostic, Diagnostics, FileId, Label, Severity, Span, nearest};
 pub use expression::{
     Comparison, Compiled, Expression, Function as ExpressionFunction, Infix, Judged, Measured, Op,
-    Segment, SegmentKind, Signal as ExpressionSignal, SignalPath, SignalResolver,
+    Programs, Segment, SegmentKind, Signal as ExpressionSignal, SignalPath, SignalResolver,
+    UnitEquation, UnitRule,
     functions as expression_functions, operators as expression_operators,
 };
 pub use fault::{Fault, Invalid, Outcome};
@@ -164,7 +165,8 @@ pub use structural::{ConcatVectors, Piece, StackRows};
 pub use typenames::{NamedType, TypeMaker, bus};
 pub use types::{Arg, BusType, Dim, Field as BusField, Type, Var, View as BusView};
 pub use unit::{
-    NamedUnit, Scale, Unit, UnitError, named_units, parse_quantity, parse_unit, unit_prefixes,
+    NamedUnit, Scale, SymbolicUnit, Unit, UnitError, named_units, parse_quantity, parse_unit,
+    unit_prefixes,
 };
 pub use value::{
     Arguments, Choice, ChoiceArguments, Field as NodeField, Name, Named, Node, NodeKind, Number,

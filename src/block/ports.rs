@@ -11,6 +11,7 @@ use crate::declaration::{
     Ask, ContinuousState, Crossing, Declaration, Feeds, Forward, Guard, InputDeclaration,
     OutputDeclaration, PortUnit, RateRule, SolveRule,
 };
+use crate::expression::UnitEquation;
 use crate::fault::Invalid;
 use crate::instance::erase;
 use crate::resource::{Files, Resource, Resources};
@@ -22,6 +23,7 @@ pub struct Ports<'a> {
     resources: &'a dyn Resources,
     files: &'a dyn Files,
     step: f64,
+    period: Option<f64>,
     path: &'a str,
     seed: u64,
     solver: Solver,
@@ -73,7 +75,7 @@ impl<'p> PortNote<'p> {
 
     /// States that all ports with this variable have the same unit.
     pub fn same_unit(&mut self, var: Var) -> &mut Self {
-        *self.unit = PortUnit::Var(var);
+        *self.unit = var.into();
         self
     }
 
@@ -113,6 +115,7 @@ impl<'a> Ports<'a> {
             resources,
             files,
             step,
+            period: None,
             path: "",
             seed: 0,
             solver: Solver::SemiImplicitEuler,
@@ -134,6 +137,12 @@ impl<'a> Ports<'a> {
         Self { solver, ..self }
     }
 
+    /// For a block with a period of its own [s].
+    #[must_use]
+    pub fn every(self, period: Option<f64>) -> Self {
+        Self { period, ..self }
+    }
+
     /// For a block of a function, which has no time of its own.
     #[must_use]
     pub fn in_function(self) -> Self {
@@ -145,7 +154,28 @@ impl<'a> Ports<'a> {
         if self.declaration.groups.is_empty() {
             self.declaration.groups.push(Feeds::All);
         }
+        let Declaration { inputs, outputs, var_count, .. } = &mut self.declaration;
+        let units = inputs.iter_mut().map(|input| &mut input.unit);
+        for unit in units.chain(outputs.iter_mut().map(|output| &mut output.unit)) {
+            if *unit == PortUnit::Adopted {
+                *unit = Var(*var_count).into();
+                *var_count += 1;
+            }
+        }
         self.declaration
+    }
+
+    /// The unit of the parameter `name`, a factor between ports that was written without unit: a
+    /// power of time, 1 unless one is needed.
+    pub fn bare_factor(&mut self, name: &'static str) -> Var {
+        let var = self.var();
+        self.declaration.bare_factors.push((var, name));
+        var
+    }
+
+    /// States what the block asks of units that inference finds.
+    pub fn relate(&mut self, equations: impl IntoIterator<Item = UnitEquation>) {
+        self.declaration.unit_equations.extend(equations);
     }
 
     /// A fresh variable.
@@ -386,6 +416,13 @@ impl<'a> Ports<'a> {
     /// The step of the run [s].
     pub fn step(&self) -> f64 {
         self.step
+    }
+
+    /// How long what the block computes is held [s]: its stated period, or the step of a run whose
+    /// solver looks at it once a step. `None` if it is computed at every stage of a step, or at the
+    /// rate of its inputs alone.
+    pub fn held_for(&self) -> Option<f64> {
+        self.period.or((!self.solver.has_stages()).then_some(self.step))
     }
 
     /// The robot (or other resource) of this name.

@@ -189,8 +189,6 @@ quantities! {
     Area "m^2";
     /// A pressure or a modulus of elasticity
     Pressure "Pa";
-    /// A stiffness of Hertz contact, force per indentation^1.5
-    HertzStiffness "N/m^(3/2)";
     /// Hunt and Crossley's dissipation: share of a contact force per speed of indentation
     Dissipation "s/m";
     /// Noise of an accelerometer: root of its power spectral density
@@ -407,12 +405,16 @@ pub fn check_unit(wanted: &str, found: Option<Unit>) -> Result<(), (String, Opti
         "1" => format!("expected a number without unit, found one in {found}"),
         _ => format!("expected a quantity in {wanted}, found one in {found}"),
     };
-    let hint = match (expected, found) {
-        (Unit::RADIAN_PER_SECOND, Unit::HERTZ) => Some("multiply Hz by 2*pi[rad], or write rpm"),
-        (Unit::HERTZ, Unit::RADIAN_PER_SECOND) => Some("divide rad/s by 2*pi[rad]"),
-        _ => None,
-    };
-    Err((message, hint.map(str::to_owned)))
+    Err((message, turns_hint(expected, found).map(str::to_owned)))
+}
+
+/// Advice where turns are taken for radians, or the other way round.
+pub fn turns_hint(expected: Unit, found: Unit) -> Option<&'static str> {
+    if expected == Unit::RADIAN_PER_SECOND && found == Unit::HERTZ {
+        return Some("multiply Hz by 2*pi[rad], or write rpm");
+    }
+    (expected == Unit::HERTZ && found == Unit::RADIAN_PER_SECOND)
+        .then_some("divide rad/s by 2*pi[rad]")
 }
 
 /// An expression that stays one: for blocks such as `Fcn` and for checks, which compile it over

@@ -1,6 +1,7 @@
 //! The nodes that the compiler itself puts into a diagram: collecting copies of a for-each.
 
 use crate::block::{Block, Inputs, OutputCx, Outputs, Pure, Sizes};
+use crate::declaration::PortUnit;
 use crate::fault::{Invalid, Outcome};
 use crate::ports::Ports;
 use crate::signal::{In, Matrix, Out, Real, Vector};
@@ -24,13 +25,18 @@ impl Block for StackRows {
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         let cols = ports.dim();
         let mut rows = Dim::fixed(0);
-        let mut inputs = Vec::new();
+        let (mut inputs, mut units) = (Vec::new(), Vec::new());
         for i in 0..self.count {
             let n = ports.dim();
             rows = rows + n.clone();
-            inputs.push(ports.input(&format!("u{}", i + 1), &Matrix(n, cols.clone())));
+            let input = ports.input(&format!("u{}", i + 1), &Matrix(n, cols.clone()));
+            let unit = ports.var();
+            ports.note_in(input).same_unit(unit);
+            units.push(PortUnit::from(unit));
+            inputs.push(input);
         }
         let y = ports.output("y", &Matrix(rows, cols.clone()));
+        ports.note_out(y).of_unit(PortUnit::Common(units));
         Ok((inputs, cols, y))
     }
 
@@ -82,11 +88,13 @@ impl Pure for ConcatVectors {
     type Plan = (Vec<Piece>, Out<Vector>);
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        let unit = ports.var();
+        let mut units = Vec::new();
         let mut total = Dim::fixed(0);
         let mut pieces = Vec::new();
         for (i, &scalar) in self.scalar.iter().enumerate() {
             let name = format!("u{}", i + 1);
+            let unit = ports.var();
+            units.push(PortUnit::from(unit));
             if scalar {
                 let u = ports.input(&name, &Real);
                 ports.note_in(u).same_unit(unit);
@@ -101,7 +109,7 @@ impl Pure for ConcatVectors {
             }
         }
         let y = ports.output("y", &Vector(total));
-        ports.note_out(y).same_unit(unit);
+        ports.note_out(y).of_unit(PortUnit::Common(units));
         Ok((pieces, y))
     }
 

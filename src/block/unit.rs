@@ -9,8 +9,14 @@
 //! [`Unit::agrees`] says: two units that differ only in their power of rad agree, *except* when
 //! they are pure powers of time. Hence `N*m` agrees with `kg*m^2*rad/s^2`, a bare ratio agrees with
 //! `rad`, but `Hz` does not agree with `rad/s`, nor `s` with `s/rad`.
+//!
+//! A pure power of time that was *computed* from quantities of mechanics, or from several angles, is
+//! not known to count turns or radians: `(m/s)/m`, `(N*m)/(kg*m^2)` and the `rad * rad/s` of an
+//! amplitude times an angular frequency are angular rates as often as not. Such a unit is *loose* and agrees with both; only what is written as `Hz`, or made of nothing but times and
+//! frequencies, is refused where rad/s is expected.
 
 mod parse;
+mod symbolic;
 
 use std::fmt;
 
@@ -19,6 +25,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use parse::{
     NamedUnit, Scale, UnitError, named_units, parse_quantity, parse_unit, unit_prefixes,
 };
+pub use symbolic::SymbolicUnit;
 
 /// Exponents are held in twelfths: halves, thirds, quarters and sixths are exact.
 const DENOMINATOR: i16 = 12;
@@ -29,9 +36,38 @@ const BASE: [&str; 6] = ["kg", "m", "A", "K", "rad", "s"];
 /// A physical unit: exponents of kilogram, metre, ampere, kelvin, radian and second.
 ///
 /// Exponents are multiples of 1/12, so that `N/m^(3/2)` and square roots stay exact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Unit {
     twelfths: [i16; 6],
+    /// Whether its power of rad is open, since quantities of mechanics were divided on the way.
+    loose: bool,
+}
+
+// Two units are equal if they read the same; what is loose matters to `agrees` only.
+impl PartialEq for Unit {
+    fn eq(&self, other: &Self) -> bool {
+        self.twelfths == other.twelfths
+    }
+}
+
+impl Eq for Unit {}
+
+impl PartialOrd for Unit {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Unit {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.twelfths.cmp(&other.twelfths)
+    }
+}
+
+impl std::hash::Hash for Unit {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.twelfths.hash(state);
+    }
 }
 
 impl Unit {
@@ -77,7 +113,24 @@ impl Unit {
                 radian as i16 * DENOMINATOR,
                 second as i16 * DENOMINATOR,
             ],
+            loose: false,
         }
+    }
+
+    /// Whether it has a dimension other than angle and time.
+    pub fn is_mechanical(self) -> bool {
+        self.twelfths[..4].iter().any(|e| *e != 0)
+    }
+
+    /// Whether it measures a ratio or an angle.
+    pub fn is_ratio(self) -> bool {
+        !self.is_mechanical() && self.twelfths[5] == 0
+    }
+
+    /// The unit whose power of rad is open: that of a computed angular rate.
+    #[must_use]
+    pub fn loosened(self) -> Self {
+        Self { loose: true, ..self }
     }
 
     /// The unit of the product; `None` if an exponent overflows.
@@ -101,7 +154,7 @@ impl Unit {
             }
             *to = i16::try_from(product / denominator).ok()?;
         }
-        Some(Self { twelfths })
+        Some(Self { twelfths, loose: self.loose })
     }
 
     /// The unit of the real power `exponent`, which must be a multiple of 1/12 (within round-off)
@@ -121,10 +174,10 @@ impl Unit {
     /// only in the power of rad and not a pure power of time (see the module's text).
     pub fn agrees(self, other: Self) -> bool {
         let [mut a, mut b] = [self.twelfths, other.twelfths];
-        let mechanical = a[..4].iter().any(|e| *e != 0);
         let timeless = a[5] == 0;
         (a[4], b[4]) = (0, 0);
-        self == other || (a == b && (mechanical || timeless))
+        let open = self.is_mechanical() || timeless || self.loose || other.loose;
+        self == other || (a == b && open)
     }
 
     fn combine(self, other: Self, f: impl Fn(i16, i16) -> Option<i16>) -> Option<Self> {
@@ -132,7 +185,11 @@ impl Unit {
         for ((to, a), b) in twelfths.iter_mut().zip(self.twelfths).zip(other.twelfths) {
             *to = f(a, b)?;
         }
-        Some(Self { twelfths })
+        let is_open = |unit: Self| unit.loose || unit.is_mechanical();
+        let result = Self { twelfths, loose: false };
+        let angles = self.twelfths[4] != 0 && other.twelfths[4] != 0;
+        let loose = !result.is_mechanical() && (angles || is_open(self) || is_open(other));
+        Some(Self { loose, ..result })
     }
 }
 

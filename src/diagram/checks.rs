@@ -1,8 +1,8 @@
 //! What is recorded and what is checked: paths → places in the arena.
 
 use legwork_block::{
-    Compiled, Diagnostic, Diagnostics, Expression, ExpressionSignal, Place, SignalPath,
-    SignalResolver, Slot, Span, Type, Unit, parse_unit,
+    Compiled, Diagnostic, Diagnostics, Expression, ExpressionSignal, Place, Scope, SignalPath,
+    SignalResolver, Slot, Span, SymbolicUnit, Type, Unit, Var, parse_unit,
 };
 use legwork_program::{Check, JudgeValue, LogChannel, Rate, Ratio, SignalRef, TIME_SLOT};
 
@@ -16,6 +16,7 @@ use crate::network::{PortPart, Source};
 use crate::path;
 use crate::rates::{Rates, ticks};
 use crate::select::select;
+use crate::units::check_alone;
 
 /// The placed signals, with the names that lead to them.
 pub(crate) struct Signals<'n> {
@@ -151,18 +152,18 @@ pub(crate) fn compile(
         // A diagram inside has no values: its `judge:` is not evaluated.
         let judge = if entry.frame == Tree::ROOT { judge } else { &[] };
         let frame = entry.frame;
-        let mut resolver = Resolver { signals, frame, judge, later: &[] };
+        let mut resolver = Resolver::new(signals, frame, judge, &[]);
         let mut condition = |expression: &Expression, at: Span| {
-            let found = expression.compile(&entry.env, &mut resolver);
-            let report = |mut diagnostic: Diagnostic| {
+            let found = resolver.program(expression, &entry.env);
+            let report = |mut diagnostic: Box<Diagnostic>| {
                 if diagnostic.code == JUDGED_INSIDE {
                     let name = &entry.name;
                     let message = &diagnostic.message;
                     let message = format!("check `{name}` is not evaluated: {message}");
-                    diagnostic =
-                        Diagnostic::warning(JUDGED_INSIDE, diagnostic.primary.span, message);
+                    let span = diagnostic.primary.span;
+                    *diagnostic = Diagnostic::warning(JUDGED_INSIDE, span, message);
                 }
-                diagnostics.push(diagnostic);
+                diagnostics.push(*diagnostic);
             };
             let condition = found.map_err(report).ok()?;
             if !condition.is_boolean() {
@@ -233,20 +234,70 @@ pub(crate) struct Resolver<'n> {
     pub(crate) judge: &'n [JudgeValue],
     /// Others, which are not yet.
     pub(crate) later: &'n [JudgeEntry],
+    /// How many units of signals are not known in the expression at hand.
+    unknowns: u32,
+}
+
+impl<'n> Resolver<'n> {
+    pub(crate) fn new(
+        signals: &'n Signals<'n>,
+        frame: FrameId,
+        judge: &'n [JudgeValue],
+        later: &'n [JudgeEntry],
+    ) -> Self {
+        Self { signals, frame, judge, later, unknowns: 0 }
+    }
+
+    /// The program of an expression, whose units fit.
+    pub(crate) fn program(
+        &mut self,
+        expression: &Expression,
+        scope: &dyn Scope,
+    ) -> Result<Compiled, Box<Diagnostic>> {
+        self.unknowns = 0;
+        let mut found = expression.programs(scope, self).map_err(Box::new)?;
+        let count = found.programs.len();
+        let program = match (found.is_list, found.programs.pop()) {
+            (false, Some(program)) => program,
+            _ => {
+                let message =
+                    format!("expected a number or a truth value, found a list of {count}");
+                let span = expression.span();
+                return Err(Box::new(Diagnostic::error("expression-type", span, message)));
+            }
+        };
+        check_alone(found, self.unknowns)?;
+        Ok(program)
+    }
+
+    /// The unit of a signal; what is not known stays open.
+    fn unit(&mut self, unit: Option<Unit>) -> Option<SymbolicUnit> {
+        Some(match unit {
+            Some(unit) => unit.into(),
+            None => {
+                self.unknowns += 1;
+                SymbolicUnit::from(Var(self.unknowns - 1))
+            }
+        })
+    }
 }
 
 impl SignalResolver for Resolver<'_> {
     fn resolve(&mut self, path: &SignalPath) -> Result<ExpressionSignal, Diagnostic> {
         let text = path.to_string();
         if text == "t" {
-            return Ok(ExpressionSignal::Real { slot: TIME_SLOT as u32, unit: Some(Unit::SECOND) });
+            return Ok(ExpressionSignal::Real {
+                slot: TIME_SLOT as u32,
+                unit: Some(Unit::SECOND.into()),
+            });
         }
         if let Some(value) = self.judge.iter().find(|value| value.name == text) {
             let unit = value.unit.as_deref().and_then(|unit| parse_unit(unit).ok());
             return Ok(match value.by.is_none() && value.of.is_boolean() {
                 true => ExpressionSignal::Bool { slot: value.slot },
                 false => {
-                    ExpressionSignal::Real { slot: value.slot, unit: unit.map(|(unit, _)| unit) }
+                    let unit = self.unit(unit.map(|(unit, _)| unit));
+                    ExpressionSignal::Real { slot: value.slot, unit }
                 }
             });
         }
@@ -280,7 +331,7 @@ impl SignalResolver for Resolver<'_> {
             let message = format!("`{text}` cannot be used in a condition");
             return Err(Diagnostic::error("wrong-type", path.span, message));
         };
-        let unit = unit_of(typed, &source);
+        let unit = self.unit(unit_of(typed, &source));
         let slot = slots.first().copied().unwrap_or_default();
         match ty {
             Type::Real | Type::Int => Ok(ExpressionSignal::Real { slot: slot.start, unit }),

@@ -1,15 +1,19 @@
 //! Network → typed network: finds every type, dimension and unit.
 
 mod joined;
+mod units;
 mod wire;
 
-use legwork_block::{Diagnostic, Diagnostics, Dim, PortUnit, Type, Var};
+use std::collections::BTreeMap;
+
+use legwork_block::{Diagnostic, Diagnostics, Dim, PortUnit, SymbolicUnit, Type, Var};
 
 use crate::expand::{Assertion, LogEntry, Logged};
 use crate::ids::{BlockId, IdVec, OutputId};
 use crate::network::{Network, PortPart, Source, Wire, source_text};
-use crate::unify::{Solution, UnitTerm, readable};
-use wire::{Blocked, Carried, Sources, unit_term};
+use crate::unify::{Solution, readable};
+use crate::units::{Cause, UnitTerm};
+use wire::{Blocked, Carried, Sources};
 
 /// A network with every type known. Only [`infer`] makes one.
 pub(crate) struct TypedNetwork {
@@ -55,6 +59,10 @@ struct Inference {
     next_var: u32,
     /// Blocks that join copies and whose declaration waits for the types of their inputs.
     undecided: Vec<BlockId>,
+    /// Outputs put together from parts, with what stands for their unit.
+    parts: Vec<units::Parts>,
+    /// Units of the elements of those that are lists; none of those that are not.
+    elements: BTreeMap<(BlockId, usize), Vec<Option<SymbolicUnit>>>,
 }
 
 /// A wire that does not fit the input that reads it.
@@ -84,7 +92,9 @@ pub(crate) fn infer<'l>(
     diagnostics: &mut Diagnostics,
 ) -> Result<TypedNetwork, Network> {
     let mut inference = Inference::new(network);
+    inference.ask_units(diagnostics);
     let stuck = inference.wires(diagnostics);
+    inference.settle_units(diagnostics);
     inference.assertions(assertions, diagnostics);
     for entry in logs {
         let Logged::Port(source) = &entry.source else { continue };
@@ -119,7 +129,14 @@ impl Inference {
         solution.grow(next_var);
         let joins = |block: &BlockId| network.blocks[*block].joins_copies;
         let undecided = network.by_path.iter().copied().filter(joins).collect();
-        Self { network, solution, next_var, undecided }
+        Self {
+            network,
+            solution,
+            next_var,
+            undecided,
+            parts: Vec::new(),
+            elements: BTreeMap::new(),
+        }
     }
 
     /// Gives both ends of every wire one type; the wires of which one end stayed unknown.
@@ -181,20 +198,36 @@ impl Inference {
         let block = &network.blocks[open.block];
         let Some(wire) = &block.inputs[open.input] else { return false };
         let (solution, next_var) = (&mut self.solution, &mut self.next_var);
-        match (Sources { network, solution, next_var }).carried(&wire.source) {
+        let elements = &self.elements;
+        match (Sources { network, solution, next_var, elements }).carried(&wire.source) {
             Err(Blocked::Unknown) => return true,
             Err(Blocked::Reported) => {}
             Err(Blocked::Wrong(diagnostic)) => diagnostics.push(*diagnostic),
             Ok(found) => {
-                misfits.extend(fit(network, &mut self.solution, open, &found, wire));
+                let misfit = fit(network, &mut self.solution, open, &found, wire);
+                let input = &block.declaration.inputs[open.input];
+                let cause = Cause::Wire(open.block, open.input);
+                if misfit.is_some() {
+                    misfits.extend(misfit);
+                    return false;
+                }
+                let units = &mut self.solution.units;
+                let clash = UnitTerm::wanted(&input.unit).into_iter().find_map(|wanted| {
+                    let clash = units.equal(&wanted, &found.unit, cause).err()?;
+                    Some((wanted, clash))
+                });
+                if let Some((wanted, clash)) = clash {
+                    let (found, span) = (found.unit, wire.span);
+                    diagnostics.push(self.unit_conflict(cause, &wanted, &found, &clash, span));
+                }
             }
         }
         false
     }
 
     fn carried(&mut self, source: &Source) -> Result<Carried, Blocked> {
-        let Self { network, solution, next_var, .. } = self;
-        Sources { network, solution, next_var }.carried(source)
+        let Self { network, solution, next_var, elements, .. } = self;
+        Sources { network, solution, next_var, elements }.carried(source)
     }
 
     /// Holds interfaces against what is behind them. A type that an interface declares also
@@ -256,9 +289,9 @@ impl Inference {
     /// The solution for one block.
     fn types_of(&self, block: BlockId) -> BlockTypes {
         let block = &self.network.blocks[block];
-        let unit = |unit: &PortUnit| match (unit, self.solution.unit(unit_term(unit))) {
-            (PortUnit::Is(text), _) => Some(text.clone()),
-            (PortUnit::Var(_), UnitTerm::Is(unit)) => Some(unit.to_string()),
+        let unit = |unit: &PortUnit| match unit {
+            PortUnit::Is(text) => Some(text.clone()),
+            PortUnit::Of(unit) => Some(self.solution.units.unit(unit)?.known()?.to_string()),
             _ => None,
         };
         let outputs = block.declaration.outputs.iter();
@@ -319,10 +352,6 @@ fn fit(
             diagnostic = diagnostic.also(parameter.span, note);
         }
         return misfit(diagnostic, parameter.is_some());
-    }
-    if let Err((expected, found)) = solution.units(unit_term(&input.unit), found.unit) {
-        let message = format!("`{}` expected the unit {expected}, found {found}", port());
-        return misfit(Diagnostic::error("unit-mismatch", span, message), false);
     }
     let (expected, found) = (input.frame.as_ref()?, found.frame.as_ref()?);
     if expected == found {

@@ -17,10 +17,10 @@ pub(crate) fn compile(
     let mut values: Vec<JudgeValue> = Vec::new();
     for entry in entries {
         let frame = Tree::ROOT;
-        let mut resolver = Resolver { signals, frame, judge: &values, later: entries };
+        let mut resolver = Resolver::new(signals, frame, &values, entries);
         let mut compiled = |expression: &Expression| {
-            let found = expression.compile(&entry.env, &mut resolver);
-            found.map_err(|diagnostic| diagnostics.push(diagnostic)).ok()
+            let found = resolver.program(expression, &entry.env);
+            found.map_err(|diagnostic| diagnostics.push(*diagnostic)).ok()
         };
         let of = compiled(&entry.of);
         let when = entry.when.as_ref().map(&mut compiled);

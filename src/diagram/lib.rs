@@ -47,6 +47,7 @@ mod study;
 mod subsystems;
 mod types_text;
 mod unify;
+mod units;
 
 pub use compile::{Compiled, compile};
 pub use expand::{check_kinds, constructs, parameter_kinds, reductions};

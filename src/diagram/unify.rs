@@ -1,9 +1,11 @@
-//! Equations between types, dimensions, units and bus arguments, and their solution.
+//! Equations between types, dimensions and bus arguments, and their solution.
 
 use std::cell::Cell;
 use std::sync::Arc;
 
-use legwork_block::{Arg, BusType, Dim, Type, Unit, Var};
+use legwork_block::{Arg, BusType, Dim, Type, Var};
+
+use crate::units::UnitSolution;
 
 /// Variables that are equal: each leads to one that stands for all of its set.
 #[derive(Default)]
@@ -47,24 +49,11 @@ pub(crate) struct Solution {
     dims: Vec<Option<Dim>>,
     equal_dims: Equal,
     args: Vec<Option<Arg>>,
-    /// Of variables that stand for a set; `None` while nothing is known.
-    units: Vec<Option<Unit>>,
-    equal_units: Equal,
+    pub(crate) units: UnitSolution,
     /// Dimension equations `dim = 0` with more than one unknown, to look at again.
     open: Vec<Dim>,
     /// How many facts were learnt, to see whether a round brought any.
     pub(crate) learnt: usize,
-}
-
-/// A unit, known or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum UnitTerm {
-    /// Nothing is said.
-    Unspecified,
-    /// This unit.
-    Is(Unit),
-    /// That of a variable.
-    Var(Var),
 }
 
 /// Two things that do not fit, innermost first.
@@ -85,10 +74,9 @@ impl Solution {
         self.types.resize(n, None);
         self.dims.resize(n, None);
         self.args.resize(n, None);
-        self.units.resize(n, None);
+        self.units.grow(n);
         self.equal_types.grow(n);
         self.equal_dims.grow(n);
-        self.equal_units.grow(n);
     }
 
     /// The type with everything known put in.
@@ -126,13 +114,6 @@ impl Solution {
             },
             Arg::Name(_) => arg.clone(),
         }
-    }
-
-    /// The unit with everything known put in.
-    pub(crate) fn unit(&self, unit: UnitTerm) -> UnitTerm {
-        let UnitTerm::Var(var) = unit else { return unit };
-        let var = self.equal_units.of(var);
-        self.units[var.0 as usize].map_or(UnitTerm::Var(var), UnitTerm::Is)
     }
 
     /// Makes two types equal.
@@ -276,31 +257,6 @@ impl Solution {
         }
         Ok(())
     }
-
-    /// Makes two units equal; what says nothing fits everything.
-    pub(crate) fn units(&mut self, a: UnitTerm, b: UnitTerm) -> Result<(), (Unit, Unit)> {
-        match (self.unit(a), self.unit(b)) {
-            (UnitTerm::Unspecified, _) | (_, UnitTerm::Unspecified) => Ok(()),
-            (UnitTerm::Is(x), UnitTerm::Is(y)) => {
-                if x.agrees(y) {
-                    Ok(())
-                } else {
-                    Err((x, y))
-                }
-            }
-            (UnitTerm::Var(x), UnitTerm::Var(y)) if x == y => Ok(()),
-            (UnitTerm::Var(x), UnitTerm::Var(y)) => {
-                self.equal_units.join(x, y);
-                self.learnt += 1;
-                Ok(())
-            }
-            (UnitTerm::Var(x), UnitTerm::Is(unit)) | (UnitTerm::Is(unit), UnitTerm::Var(x)) => {
-                self.units[x.0 as usize] = Some(unit);
-                self.learnt += 1;
-                Ok(())
-            }
-        }
-    }
 }
 
 /// A type for people: what is not known yet reads `any`.
@@ -342,16 +298,13 @@ mod tests {
                 let (a, b) = (Var(i - 1), Var(i));
                 assert!(solution.types(&Type::Var(a), &Type::Var(b)).is_ok());
                 assert!(solution.dims(&Dim::var(a), &Dim::var(b)).is_ok());
-                assert!(solution.units(UnitTerm::Var(a), UnitTerm::Var(b)).is_ok());
             }
             let middle = Var(count / 2);
             assert!(solution.types(&Type::Var(middle), &Type::Bool).is_ok());
             assert!(solution.dims(&Dim::var(middle), &Dim::fixed(7)).is_ok());
-            assert!(solution.units(UnitTerm::Is(Unit::SECOND), UnitTerm::Var(middle)).is_ok());
             for var in (0..count).map(Var) {
                 assert_eq!(solution.ty(&Type::Var(var)), Type::Bool);
                 assert_eq!(solution.dim(&Dim::var(var)).known(), Some(7));
-                assert_eq!(solution.unit(UnitTerm::Var(var)), UnitTerm::Is(Unit::SECOND));
             }
         }
     }

@@ -14,7 +14,8 @@
 //! ```
 //!
 //! An edit may have several lines; without `in` it is one of the diagram. A mutant is caught if a
-//! check fails or if the run ends in a fault.
+//! check fails or if the run ends in a fault. With lines `refused: text` it must not run at all, and
+//! what is said of it holds these texts: `units.txt` has wrong units, which never reach a run.
 //!
 //! A diagram's test fails if the unchanged diagram does not pass, if a mutant is not caught, if one
 //! is that is said to pass, and if a check fails for no mutant, unless a line
@@ -92,6 +93,10 @@ fn mutants_are_caught(subjects: &[Subject]) -> Result<(), Failed> {
         }
         idle.extend(unchanged.checks);
         for mutant in &subject.mutants {
+            if !mutant.refused.is_empty() {
+                wrong.extend(refusal(subject, mutant).err());
+                continue;
+            }
             let outcome = run(subject, mutant)
                 .map_err(|why| format!("`{}` cannot be run: {why}", mutant.what))?;
             match (&mutant.passes, outcome.is_caught()) {
@@ -115,6 +120,18 @@ fn mutants_are_caught(subjects: &[Subject]) -> Result<(), Failed> {
         wrong.push(format!("check `{check}` is said to be idle, and is not, or there is none"));
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+}
+
+/// Whether a mutant is refused with what its table says.
+fn refusal(subject: &Subject, mutant: &Mutant) -> Result<(), String> {
+    let said = match run(subject, mutant) {
+        Ok(_) => return Err(format!("`{}` is not refused", mutant.what)),
+        Err(said) => said,
+    };
+    match mutant.refused.iter().find(|text| !said.contains(*text)) {
+        Some(text) => Err(format!("`{}` is not refused with {text:?}, but:\n{said}", mutant.what)),
+        None => Ok(()),
+    }
 }
 
 /// How a run ended.

@@ -29,6 +29,8 @@ pub(crate) struct Mutant {
     pub(crate) settings: Vec<Setting>,
     /// Why no check can fail.
     pub(crate) passes: Option<String>,
+    /// What it is refused with, before it runs.
+    pub(crate) refused: Vec<String>,
 }
 
 /// A piece of text in place of another.
@@ -89,6 +91,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Subject>, String> {
         let mutant = subject.mutants.last_mut().ok_or_else(|| wrong("of no mutant"))?;
         match word {
             "in" => rest.clone_into(&mut file),
+            "refused:" => mutant.refused.push(rest.to_owned()),
             "passes:" => mutant.passes = Some(rest.to_owned()),
             "-" if replacing => {
                 let (find, replace) = (rest.to_owned(), String::new());
@@ -104,7 +107,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Subject>, String> {
                 side.push_str(rest);
                 replacing = word == "+";
             }
-            _ => return Err(wrong("expected in, -, +, set, variant, with or passes")),
+            _ => return Err(wrong("expected in, -, +, set, variant, with, refused or passes")),
         }
     }
     for mutant in subjects.iter().flat_map(|subject| &subject.mutants) {

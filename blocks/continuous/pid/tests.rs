@@ -1,4 +1,4 @@
-use legwork_block::{PortUnit, Type};
+use legwork_block::{PortUnit, Type, Unit};
 use serde_json::{Value, json};
 
 use super::*;
@@ -109,7 +109,7 @@ fn elements_have_gains_and_limits_of_their_own() {
     let pid: Pid = block(json!({ "kp": ["1 N*m/rad", "10 N*m/rad"], "upper": "5 N*m" }));
     let mut bench = Bench::new(pid, &[Type::vector(2), Type::vector(2)]).expect("a controller");
     assert_eq!(bench.y(0.0, &[("u", &[3.0, 3.0])]), [3.0, 5.0]);
-    assert_eq!(bench.declaration.outputs[0].unit, PortUnit::Is("N*m".into()));
+    assert_eq!(bench.declaration.outputs[0].unit, PortUnit::Of(Unit::NEWTON_METRE.into()));
     assert_eq!(bench.x.len(), 2);
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use legwork_block::quantity::Scalar;
 use legwork_block::{
-    Diagnostic, ExpressionSignal, Ports, Scope, SegmentKind, SignalPath, SignalResolver, Type,
-    Value,
+    Diagnostic, ExpressionSignal, PortUnit, Ports, Scope, SegmentKind, SignalPath, SignalResolver,
+    SymbolicUnit, Type, Unit, Value, Var,
 };
 
 /// The most elements of an input.
@@ -31,6 +31,14 @@ impl InputShape {
             Self::Vector(len) => Type::vector(len),
         }
     }
+}
+
+/// An input of the expression.
+#[derive(Debug, Clone)]
+pub(super) struct Input {
+    pub(super) shape: InputShape,
+    /// The unknown units of the parts that the expression reads.
+    pub(super) unit: PortUnit,
 }
 
 /// What a slot of the program reads.
@@ -65,6 +73,8 @@ pub(super) struct Found<'a> {
     lengths: &'a BTreeMap<String, usize>,
     inputs: Vec<(String, InputShape)>,
     sources: Vec<Source>,
+    /// Parts of inputs that are read: the input, first element, end. Each has a unit of its own.
+    parts: Vec<(usize, usize, usize)>,
     /// Whether the expression reads the time.
     pub(super) time: bool,
 }
@@ -72,7 +82,7 @@ pub(super) struct Found<'a> {
 impl<'a> Found<'a> {
     /// Nothing yet. `lengths` are those of inputs that are whole vectors.
     pub(super) fn new(lengths: &'a BTreeMap<String, usize>) -> Self {
-        Self { lengths, inputs: Vec::new(), sources: Vec::new(), time: false }
+        Self { lengths, inputs: Vec::new(), sources: Vec::new(), parts: Vec::new(), time: false }
     }
 
     /// Whether the expression reads the input `name`.
@@ -80,8 +90,24 @@ impl<'a> Found<'a> {
         self.inputs.iter().any(|(input, _)| input == name)
     }
 
-    /// The inputs in the order `u`, `u1`, `u2`, …, and the source of each slot.
-    pub(super) fn finish(self) -> (Vec<(String, InputShape)>, Vec<Source>) {
+    /// How many units there are to be inferred.
+    pub(super) fn unknowns(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The unit of a part of an input.
+    fn unit(&mut self, part: (usize, usize, usize)) -> SymbolicUnit {
+        let known = self.parts.iter().position(|known| *known == part);
+        let index = known.unwrap_or_else(|| {
+            self.parts.push(part);
+            self.parts.len() - 1
+        });
+        Var(index as u32).into()
+    }
+
+    /// The inputs in the order `u`, `u1`, `u2`, …, and the source of each slot. Units are unknowns
+    /// from `base` on.
+    pub(super) fn finish(self, base: u32) -> (Vec<(String, Input)>, Vec<Source>) {
         let mut order: Vec<usize> = (0..self.inputs.len()).collect();
         order.sort_by_key(|&i| number(&self.inputs[i].0));
         let mut place = vec![0; order.len()];
@@ -96,7 +122,13 @@ impl<'a> Found<'a> {
                 Source::Time => Source::Time,
             })
             .collect();
-        (order.into_iter().map(|i| self.inputs[i].clone()).collect(), sources)
+        let input = |i: usize| {
+            let (name, shape) = self.inputs[i].clone();
+            let of_input = self.parts.iter().enumerate().filter(|(_, part)| part.0 == i);
+            let units = of_input.map(|(unit, _)| Var(base + unit as u32).into());
+            (name, Input { shape, unit: PortUnit::Each(units.collect()) })
+        };
+        (order.into_iter().map(input).collect(), sources)
     }
 
     /// The index of the input `name`, which is used as `shape`; `None` if it was used as a number
@@ -115,8 +147,8 @@ impl<'a> Found<'a> {
         Some(i)
     }
 
-    /// The elements `start..end` of the input `name` as slots.
-    fn elements(&mut self, name: &str, start: usize, end: usize) -> Option<u32> {
+    /// The elements `start..end` of the input `name` as slots, and their unit.
+    fn elements(&mut self, name: &str, start: usize, end: usize) -> Option<(u32, SymbolicUnit)> {
         let shape = match self.lengths.get(name) {
             Some(&len) if end <= len => InputShape::Vector(len),
             Some(_) => return None,
@@ -125,20 +157,26 @@ impl<'a> Found<'a> {
         let input = self.input(name, shape)?;
         let slot = self.sources.len() as u32;
         self.sources.extend((start..end).map(|index| Source::Element { input, index }));
-        Some(slot)
+        Some((slot, self.unit((input, start, end))))
     }
 
     fn signal(&mut self, name: &str, rest: &[SegmentKind]) -> Option<ExpressionSignal> {
-        let run = |start, len: usize| ExpressionSignal::Run { start, len: len as u32, unit: None };
+        let run = |(start, unit): (u32, SymbolicUnit), len: usize| ExpressionSignal::Run {
+            start,
+            len: len as u32,
+            unit: Some(unit),
+        };
         Some(match (rest, self.lengths.get(name)) {
             ([], Some(&len)) => run(self.elements(name, 0, len)?, len),
             ([], None) => {
                 let input = self.input(name, InputShape::Number)?;
                 self.sources.push(Source::Element { input, index: 0 });
-                real(self.sources.len() - 1)
+                let unit = self.unit((input, 0, 1));
+                real(self.sources.len() - 1, unit)
             }
             ([SegmentKind::Index(i)], _) => {
-                ExpressionSignal::Real { slot: self.elements(name, *i, i + 1)?, unit: None }
+                let (slot, unit) = self.elements(name, *i, i + 1)?;
+                real(slot as usize, unit)
             }
             ([SegmentKind::Range(from, to)], len) => {
                 let to = to.or(len.copied()).filter(|to| from <= to)?;
@@ -149,8 +187,8 @@ impl<'a> Found<'a> {
     }
 }
 
-fn real(slot: usize) -> ExpressionSignal {
-    ExpressionSignal::Real { slot: slot as u32, unit: None }
+fn real(slot: usize, unit: SymbolicUnit) -> ExpressionSignal {
+    ExpressionSignal::Real { slot: slot as u32, unit: Some(unit) }
 }
 
 /// 0 for `u`, n for `un` with n ≥ 1; `None` for other names.
@@ -172,7 +210,7 @@ impl SignalResolver for Found<'_> {
         if name == "t" && rest.is_empty() {
             self.time = true;
             self.sources.push(Source::Time);
-            return Ok(real(self.sources.len() - 1));
+            return Ok(real(self.sources.len() - 1, Unit::SECOND.into()));
         }
         if number(name).is_none() {
             return Err(error(format!(

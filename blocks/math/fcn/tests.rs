@@ -47,7 +47,9 @@ fn constants_carry_their_unit_to_the_output() {
     let spring: Fcn = block(json!({ "expression": "=-k*u", "constants": { "k": "3 N/m" } }));
     let mut bench = Bench::new(spring, &[Type::Real]).expect("an fcn");
     assert_eq!(bench.y(0.0, &[("u", &[2.0])]), [-6.0]);
-    assert_eq!(bench.declaration.outputs[0].unit, PortUnit::Is("N/m".into()));
+    let PortUnit::Of(unit) = &bench.declaration.outputs[0].unit else { panic!("no unit") };
+    assert_eq!(unit.constant().to_string(), "N/m");
+    assert_eq!(unit.vars().count(), 1, "that of the input");
 }
 
 #[test]

@@ -9,8 +9,10 @@ use super::evaluate::{Evaluator, wrong};
 use super::margin;
 use super::operator::{Binary, Op};
 use super::term::{Scalar, Term};
+use super::units::{Book, FACTORS, TermUnit, UnitEquation};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::unit::Unit;
+use crate::types::Var;
+use crate::unit::{SymbolicUnit, Unit};
 use crate::value::{Scope, Value};
 
 /// Numbers that a program may hold at once.
@@ -73,8 +75,8 @@ pub enum Signal {
     Real {
         /// The slot.
         slot: u32,
-        /// Its unit, if the port declares one.
-        unit: Option<Unit>,
+        /// Its unit, if the port declares one; it may be one to be inferred.
+        unit: Option<SymbolicUnit>,
     },
     /// One truth value: 0 or 1.
     Bool {
@@ -87,8 +89,8 @@ pub enum Signal {
         start: u32,
         /// How many.
         len: u32,
-        /// Their unit, if the port declares one.
-        unit: Option<Unit>,
+        /// Their unit, if the port declares one; it may be one to be inferred.
+        unit: Option<SymbolicUnit>,
     },
 }
 
@@ -319,7 +321,7 @@ impl Compiled {
         })
     }
 
-    fn new(term: Term, span: Span) -> Result<Self, Diagnostic> {
+    fn new(term: Term, span: Span) -> Result<(Self, Option<SymbolicUnit>), Diagnostic> {
         let (scalar, boolean, unit) = match term {
             Term::Real(scalar, unit) => (scalar, false, unit),
             Term::Bool(scalar) => (scalar, true, None),
@@ -333,7 +335,9 @@ impl Compiled {
         }
         let (steps, terms) = steps(&ops);
         let conjunction = margin::is_conjunction(&ops);
-        Ok(Self { ops, steps, terms, need, boolean, unit, conjunction })
+        let nominal = unit.as_ref().and_then(TermUnit::nominal);
+        let program = Self { ops, steps, terms, need, boolean, unit: nominal, conjunction };
+        Ok((program, unit.map(TermUnit::symbolic)))
     }
 }
 
@@ -388,23 +392,66 @@ fn stack_need(ops: &[Op]) -> usize {
     most
 }
 
+/// The programs of an expression, and what it says of units.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    /// One for each element of a list, else one.
+    pub programs: Vec<Compiled>,
+    /// Whether the expression gives a list.
+    pub is_list: bool,
+    /// The unit of each; `None` of a bare number and of a truth value.
+    pub units: Vec<Option<SymbolicUnit>>,
+    /// What is asked of units.
+    pub equations: Vec<UnitEquation>,
+    /// How many numbers without unit are factors of signals. The units of these are the variables
+    /// from [`Programs::FACTORS`] on: powers of time, 1 unless one is needed.
+    pub factors: u32,
+}
+
+impl Programs {
+    /// The variable of the first factor without unit.
+    pub const FACTORS: u32 = FACTORS;
+
+    /// The same with every variable renamed: those of the resolver by `name`, those of factors
+    /// without unit counted from `factors` on.
+    #[must_use]
+    pub fn renamed(mut self, name: &dyn Fn(Var) -> Var, factors: u32) -> Self {
+        let name = |var: Var| match var.0.checked_sub(FACTORS) {
+            Some(factor) => Var(factors + factor),
+            None => name(var),
+        };
+        for unit in self.units.iter_mut().flatten() {
+            *unit = unit.renamed(&name);
+        }
+        for equation in &mut self.equations {
+            *equation = equation.renamed(&name);
+        }
+        self
+    }
+}
+
 pub(super) fn scalar(
     expression: &Expression,
     scope: &dyn Scope,
     signals: &mut dyn SignalResolver,
 ) -> Result<Compiled, Diagnostic> {
     let term = Evaluator::new(scope, Some(signals)).term(&expression.root)?;
-    Compiled::new(term, expression.root.span)
+    Compiled::new(term, expression.root.span).map(|(program, _)| program)
 }
 
-pub(super) fn list(
+pub(super) fn programs(
     expression: &Expression,
     scope: &dyn Scope,
     signals: &mut dyn SignalResolver,
-) -> Result<Vec<Compiled>, Diagnostic> {
+) -> Result<Programs, Diagnostic> {
     let span = expression.root.span;
-    match Evaluator::new(scope, Some(signals)).term(&expression.root)? {
-        Term::List(items) => items.into_iter().map(|item| Compiled::new(item, span)).collect(),
-        one => Ok(vec![Compiled::new(one, span)?]),
-    }
+    let mut evaluator = Evaluator::new(scope, Some(signals));
+    let (items, is_list) = match evaluator.term(&expression.root)? {
+        Term::List(items) => (items, true),
+        one => (vec![one], false),
+    };
+    let items = items.into_iter().map(|item| Compiled::new(item, span));
+    let (programs, units) = items.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+    let Book { equations, factors } = evaluator.ledger.take();
+    Ok(Programs { programs, is_list, units, equations, factors })
 }

@@ -5,8 +5,9 @@ use super::functions::{self, LIST_LIMIT, bounded};
 use super::operator::{Binary, Op, Unary};
 use super::syntax::{Each, Expr, ExprKind};
 use super::term::{Scalar, Term};
+use super::units::{Ledger, TermUnit, UnitRule, common};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::unit::Unit;
+use crate::unit::{SymbolicUnit, Unit};
 use crate::value::{Scope, Value};
 
 pub(super) struct Evaluator<'a> {
@@ -16,6 +17,8 @@ pub(super) struct Evaluator<'a> {
     made: usize,
     /// Items that expressions for each are at, from the outermost on.
     items: Vec<(String, Term)>,
+    /// What is asked of units that are not known yet.
+    pub(super) ledger: Ledger,
 }
 
 /// The target of a chain of names and brackets.
@@ -27,7 +30,7 @@ enum Chain {
 
 impl<'a> Evaluator<'a> {
     pub(super) fn new(scope: &'a dyn Scope, signals: Option<&'a mut dyn SignalResolver>) -> Self {
-        Self { scope, signals, made: 0, items: Vec::new() }
+        Self { scope, signals, made: 0, items: Vec::new(), ledger: Ledger::default() }
     }
 
     /// Counts `count` values that the expression makes.
@@ -51,7 +54,9 @@ impl<'a> Evaluator<'a> {
 
     pub(super) fn term(&mut self, expr: &Expr) -> Result<Term, Diagnostic> {
         match &expr.kind {
-            ExprKind::Number(value, unit) => Ok(Term::Real(Scalar::Known(*value), *unit)),
+            ExprKind::Number(value, unit) => {
+                Ok(Term::Real(Scalar::Known(*value), unit.map(TermUnit::from)))
+            }
             ExprKind::Bool(value) => Ok(Term::Bool(Scalar::Known(f64::from(*value)))),
             ExprKind::Text(text) => Ok(Term::Text(text.clone())),
             ExprKind::List(items) => {
@@ -262,12 +267,19 @@ impl<'a> Evaluator<'a> {
         self.spend(signal.size(), path.span)?;
         Ok(match signal {
             Signal::Constant(value) => value.into(),
-            Signal::Real { slot, unit } => Term::Real(load(slot), unit),
+            Signal::Real { slot, unit } => Term::Real(load(slot), self.unit(unit)),
             Signal::Bool { slot } => Term::Bool(load(slot)),
             Signal::Run { start, len, unit } => {
-                Term::List((start..start + len).map(|slot| Term::Real(load(slot), unit)).collect())
+                let unit = self.unit(unit);
+                let item = |slot| Term::Real(load(slot), unit.clone());
+                Term::List((start..start + len).map(item).collect())
             }
         })
+    }
+
+    /// The unit of a signal.
+    fn unit(&self, unit: Option<SymbolicUnit>) -> Option<TermUnit> {
+        unit.map(|unit| TermUnit::new(unit, &self.ledger))
     }
 
     /// Names, fields and indices of constants.
@@ -352,8 +364,10 @@ fn element(items: Vec<Term>, at: &Term, span: Span) -> Result<Term, Diagnostic> 
 /// A count: a whole number, known now, not negative, without unit.
 pub(super) fn whole(term: &Term, span: Span) -> Result<usize, Diagnostic> {
     match term {
-        Term::Real(Scalar::Known(value), None | Some(Unit::ONE))
-            if value.fract() == 0.0 && (0.0..=1e9).contains(value) =>
+        Term::Real(Scalar::Known(value), unit)
+            if value.fract() == 0.0
+                && (0.0..=1e9).contains(value)
+                && unit.as_ref().is_none_or(|unit| unit.known() == Some(Unit::ONE)) =>
         {
             Ok(*value as usize)
         }
@@ -449,28 +463,39 @@ pub(super) fn binary(op: Binary, a: Term, b: Term, span: Span) -> Result<Term, D
 
 fn real_binary(
     op: Binary,
-    (a, a_unit): (Scalar, Option<Unit>),
-    (b, b_unit): (Scalar, Option<Unit>),
+    (a, a_unit): (Scalar, Option<TermUnit>),
+    (b, b_unit): (Scalar, Option<TermUnit>),
     span: Span,
 ) -> Result<Term, Diagnostic> {
     let unit = match op {
         Binary::Multiply | Binary::Divide => match (a_unit, b_unit) {
             (None, None) => None,
-            (a, b) => {
-                let (a, b) = (a.unwrap_or(Unit::ONE), b.unwrap_or(Unit::ONE));
-                let unit = if op == Binary::Multiply { a.times(b) } else { a.over(b) };
+            (a_unit, b_unit) => {
+                // A number that is written without unit; what a function gives has none at all.
+                let is_bare = |scalar: &Scalar, unit: &Option<TermUnit>| {
+                    unit.is_none() && matches!(scalar, Scalar::Known(_))
+                };
+                let scales = is_bare(&a, &a_unit) || is_bare(&b, &b_unit);
+                let one = || TermUnit::from(Unit::ONE);
+                let (left, right) = (a_unit.unwrap_or_else(one), b_unit.unwrap_or_else(one));
+                let unit = match op {
+                    Binary::Multiply => left.times(&right),
+                    _ => left.over(&right),
+                };
+                let unit = if scales { unit.and_then(TermUnit::scaled) } else { unit };
                 Some(unit.ok_or_else(|| power_range(span))?)
             }
         },
         Binary::Power => power_unit(a_unit, &b, b_unit, span)?,
-        _ => common_unit(op, a_unit, b_unit, span)?,
+        _ => common(a_unit, b_unit, UnitRule::Sides(op.symbol()), span)?,
     };
     if op.sign().is_some() {
+        let unit = unit.as_ref().and_then(TermUnit::nominal);
         return a.compare(op, b, unit, span).map(Term::Bool);
     }
     let result = a.binary(op, b, span)?;
     Ok(match op {
-        Binary::Atan2 => Term::Real(result, Some(Unit::RADIAN)),
+        Binary::Atan2 => Term::Real(result, Some(Unit::RADIAN.into())),
         _ => Term::Real(result, unit),
     })
 }
@@ -479,43 +504,18 @@ fn power_range(span: Span) -> Diagnostic {
     Diagnostic::error("unit-mismatch", span, "the unit of the result has exponents out of range")
 }
 
-/// The unit of two values that are added or compared: they agree, or one is a bare number.
-pub(super) fn common_unit(
-    op: Binary,
-    a: Option<Unit>,
-    b: Option<Unit>,
-    span: Span,
-) -> Result<Option<Unit>, Diagnostic> {
-    match (a, b) {
-        (Some(a), Some(b)) if !a.agrees(b) => {
-            let message =
-                format!("`{}` of different units, left is in {a}, right in {b}", op.symbol());
-            let found = Diagnostic::error("unit-mismatch", span, message);
-            let rates = [a, b].iter().all(|u| [Unit::HERTZ, Unit::RADIAN_PER_SECOND].contains(u));
-            Err(if rates {
-                found.hint("Hz counts turns: multiply by 2*pi[rad] to get rad/s")
-            } else {
-                found
-            })
-        }
-        (a, b) => Ok(a.or(b)),
-    }
-}
-
 fn power_unit(
-    base: Option<Unit>,
+    base: Option<TermUnit>,
     exponent: &Scalar,
-    exponent_unit: Option<Unit>,
+    exponent_unit: Option<TermUnit>,
     span: Span,
-) -> Result<Option<Unit>, Diagnostic> {
-    if let Some(unit) = exponent_unit
-        && !unit.agrees(Unit::ONE)
-    {
-        let message = format!("expected an exponent without unit, found one in {unit}");
-        return Err(Diagnostic::error("unit-mismatch", span, message));
+) -> Result<Option<TermUnit>, Diagnostic> {
+    if let Some(unit) = exponent_unit {
+        unit.agree(&Unit::ONE.into(), UnitRule::Exponent, span)?;
     }
     match (base, exponent) {
-        (None | Some(Unit::ONE), _) => Ok(base),
+        (None, _) => Ok(None),
+        (Some(unit), _) if unit.known() == Some(Unit::ONE) => Ok(Some(unit)),
         (Some(unit), Scalar::Known(exponent)) => {
             unit.real_power(*exponent).map(Some).ok_or_else(|| {
                 let message = format!("{unit} cannot be raised to the power {exponent}");
@@ -535,13 +535,7 @@ fn power_unit(
 fn select(condition: &Scalar, yes: Term, no: Term, span: Span) -> Result<Term, Diagnostic> {
     match (yes, no) {
         (Term::Real(a, a_unit), Term::Real(b, b_unit)) => {
-            let unit = match (a_unit, b_unit) {
-                (Some(a), Some(b)) if !a.agrees(b) => {
-                    let message = format!("the choices have different units, {a} and {b}");
-                    return Err(Diagnostic::error("unit-mismatch", span, message));
-                }
-                (a, b) => a.or(b),
-            };
+            let unit = common(a_unit, b_unit, UnitRule::Choices, span)?;
             Ok(Term::Real(condition.clone().select(a, b, span)?, unit))
         }
         (Term::Bool(a), Term::Bool(b)) => Ok(Term::Bool(condition.clone().select(a, b, span)?)),

@@ -1,8 +1,9 @@
 //! The functions that expressions can call.
 
-use super::evaluate::{binary, common_unit, each as for_each, whole, wrong};
+use super::evaluate::{binary, each as for_each, whole, wrong};
 use super::operator::{Binary, Unary};
 use super::term::{Scalar, Term};
+use super::units::{TermUnit, UnitRule, common};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::Unit;
 use crate::value::Name;
@@ -198,14 +199,13 @@ fn apply(op: Unary, term: Term, at: Span, span: Span) -> Result<Term, Diagnostic
 }
 
 /// The unit that an operation on one number gives, if it takes the argument's unit at all.
-fn unary_unit(op: Unary, unit: Option<Unit>, at: Span) -> Result<Option<Unit>, Diagnostic> {
-    let name = format!("{op:?}").to_lowercase();
+fn unary_unit(op: Unary, unit: Option<TermUnit>, at: Span) -> Result<Option<TermUnit>, Diagnostic> {
     match op {
         Unary::Abs | Unary::Negate => return Ok(unit),
         Unary::Sign => return Ok(None),
         Unary::Sqrt => {
             return unit.map_or(Ok(None), |unit| {
-                unit.power(1, 2).map(Some).ok_or_else(|| {
+                unit.root().map(Some).ok_or_else(|| {
                     let message = format!("the square root of {unit} is not a unit");
                     Diagnostic::error("unit-mismatch", at, message)
                 })
@@ -213,24 +213,11 @@ fn unary_unit(op: Unary, unit: Option<Unit>, at: Span) -> Result<Option<Unit>, D
         }
         _ => {}
     }
-    if let Some(unit) = unit
-        && !unit.agrees(Unit::ONE)
-    {
-        let expected = match op {
-            Unary::Sin | Unary::Cos | Unary::Tan => "an angle",
-            _ => "a number without unit",
-        };
-        let message = format!("`{name}` takes {expected}, found a quantity in {unit}");
-        let found = Diagnostic::error("unit-mismatch", at, message);
-        return Err(match op {
-            Unary::Floor | Unary::Ceil | Unary::Round => {
-                found.hint(format!("divide by the step first: {name}(x / 1[{unit}])"))
-            }
-            _ => found,
-        });
+    if let Some(unit) = &unit {
+        unit.agree(&Unit::ONE.into(), UnitRule::Argument(op), at)?;
     }
     Ok(match op {
-        Unary::Asin | Unary::Acos | Unary::Atan => Some(Unit::RADIAN),
+        Unary::Asin | Unary::Acos | Unary::Atan => Some(Unit::RADIAN.into()),
         Unary::Floor | Unary::Ceil | Unary::Round => unit,
         _ => None,
     })
@@ -364,13 +351,14 @@ fn linspace(arguments: Arguments, span: Span) -> Result<Term, Diagnostic> {
     else {
         return Err(wrong("known numbers as ends", &a, span));
     };
-    let unit = common_unit(Binary::Add, *a_unit, *b_unit, span)?;
+    let rule = UnitRule::Sides(Binary::Add.symbol());
+    let unit = common(a_unit.clone(), b_unit.clone(), rule, span)?;
     let steps = n.saturating_sub(1).max(1) as f64;
     let at = |i: usize| {
         let part = i as f64 / steps;
         if i + 1 == n && n > 1 { *b } else { a * (1.0 - part) + b * part }
     };
-    Ok(Term::List((0..n).map(|i| Term::Real(Scalar::Known(at(i)), unit)).collect()))
+    Ok(Term::List((0..n).map(|i| Term::Real(Scalar::Known(at(i)), unit.clone())).collect()))
 }
 
 /// Refuses lists that are too long.

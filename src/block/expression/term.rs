@@ -6,6 +6,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::operator::{Binary, Op, Unary};
+use super::units::TermUnit;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::Unit;
 use crate::value::{Choice, Value, clip};
@@ -23,7 +24,7 @@ pub(super) enum Scalar {
 /// A value under construction.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Term {
-    Real(Scalar, Option<Unit>),
+    Real(Scalar, Option<TermUnit>),
     Bool(Scalar),
     Text(String),
     List(Vec<Term>),
@@ -162,7 +163,9 @@ impl Term {
             )
         };
         Ok(match self {
-            Self::Real(Scalar::Known(value), unit) => Value::Real { value, unit },
+            Self::Real(Scalar::Known(value), unit) => {
+                Value::Real { value, unit: unit.and_then(|unit| unit.known()) }
+            }
             Self::Bool(Scalar::Known(value)) => Value::Bool(value != 0.0),
             Self::Real(..) | Self::Bool(_) => return Err(later()),
             Self::Text(text) => Value::Text(text),
@@ -178,7 +181,9 @@ impl Term {
 impl From<Value> for Term {
     fn from(value: Value) -> Self {
         match value {
-            Value::Real { value, unit } => Self::Real(Scalar::Known(value), unit),
+            Value::Real { value, unit } => {
+                Self::Real(Scalar::Known(value), unit.map(TermUnit::from))
+            }
             Value::Bool(value) => Self::Bool(Scalar::Known(f64::from(value))),
             Value::Text(text) => Self::Text(text),
             Value::List(items) => Self::List(items.into_iter().map(Into::into).collect()),

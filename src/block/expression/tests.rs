@@ -243,7 +243,7 @@ fn compiled_programs_give_the_same_as_evaluation_with_the_signals_as_constants()
     }
     let text = "u[1..3] + 1";
     let list = Expression::parse(text, place(text)).unwrap();
-    let list = list.compile_list(&scope(), &mut Signals).unwrap();
+    let list = list.programs(&scope(), &mut Signals).unwrap().programs;
     assert_eq!(list.iter().map(|c| c.eval_slice(&slots)).collect::<Vec<_>>(), [8.0, 10.0]);
 }
 

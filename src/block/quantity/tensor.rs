@@ -8,6 +8,7 @@ use serde::de::{Error, SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::declaration::PortUnit;
 use crate::unit::{Unit, parse_quantity};
 
 /// A finite number of any unit, which it keeps.
@@ -54,24 +55,25 @@ impl JsonSchema for Scalar {
     }
 }
 
-/// A number, a vector or a matrix, of any unit, which it keeps. A matrix is written as the list of
+/// A number, a vector or a matrix, of any unit, which it keeps if it is one for all. A matrix is written as the list of
 /// its rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tensor {
     shape: Vec<usize>,
     data: Vec<f64>,
     unit: Option<Unit>,
+    is_mixed: bool,
 }
 
 impl Tensor {
     /// A number without unit.
     pub fn scalar(value: f64) -> Self {
-        Self { shape: Vec::new(), data: vec![value], unit: None }
+        Self { shape: Vec::new(), data: vec![value], unit: None, is_mixed: false }
     }
 
     /// A vector without unit.
     pub fn vector(values: &[f64]) -> Self {
-        Self { shape: vec![values.len()], data: values.to_vec(), unit: None }
+        Self { shape: vec![values.len()], data: values.to_vec(), unit: None, is_mixed: false }
     }
 
     /// `[]` for a number, `[n]` for a vector, `[rows, columns]` for a matrix.
@@ -84,29 +86,52 @@ impl Tensor {
         &self.data
     }
 
-    /// The unit of all of them; `None` if it was written without.
+    /// The unit of all of them; `None` if it was written without, or they have several.
     pub fn unit(&self) -> Option<Unit> {
-        self.unit
+        self.unit.filter(|_| !self.is_mixed)
     }
 
-    /// The tensor of the entries, if they make a number, a vector or a matrix of one unit.
+    /// Whether they have several units.
+    pub fn is_mixed(&self) -> bool {
+        self.is_mixed
+    }
+
+    /// The unit of a port with these numbers: adopted if they have none, nothing said if they have
+    /// several or are all zero, which has every unit.
+    pub fn port_unit(&self) -> PortUnit {
+        match self.unit() {
+            Some(unit) => unit.into(),
+            None if self.is_mixed || self.data.iter().all(|number| *number == 0.0) => {
+                PortUnit::Unspecified
+            }
+            None => PortUnit::Adopted,
+        }
+    }
+
+    /// The tensor of the entries, if they make a number, a vector or a matrix.
     fn from_entry(entry: Entry) -> Result<Self, String> {
-        let mut unit = None;
+        let (mut unit, mut is_mixed) = (None, false);
+        let mut join = |one: Scalar| {
+            is_mixed |= matches!((unit, one.unit), (Some(a), Some(b)) if !Unit::agrees(a, b));
+            unit = unit.or(one.unit);
+            one.value
+        };
         let items = match entry {
             Entry::One(one) => {
-                return Ok(Self { shape: Vec::new(), data: vec![one.value], unit: one.unit });
+                let (shape, data) = (Vec::new(), vec![one.value]);
+                return Ok(Self { shape, data, unit: one.unit, is_mixed: false });
             }
             Entry::Many(items) => items,
         };
         let rows = items
             .into_iter()
             .map(|item| match item {
-                Entry::One(one) => Ok((None, vec![one.join(&mut unit)?])),
+                Entry::One(one) => Ok((None, vec![join(one)])),
                 Entry::Many(row) => {
                     let row: Vec<f64> = row
                         .into_iter()
                         .map(|entry| match entry {
-                            Entry::One(one) => one.join(&mut unit),
+                            Entry::One(one) => Ok(join(one)),
                             Entry::Many(_) => {
                                 Err("expected at most a list of rows, found a list three deep"
                                     .to_owned())
@@ -134,20 +159,7 @@ impl Tensor {
                 (0..width).flat_map(|c| rows.iter().map(move |(_, row)| row[c])).collect(),
             ),
         };
-        Ok(Self { shape, data, unit })
-    }
-}
-
-impl Scalar {
-    /// The number, after checking its unit against that of the others.
-    fn join(self, unit: &mut Option<Unit>) -> Result<f64, String> {
-        match (*unit, self.unit) {
-            (Some(a), Some(b)) if !a.agrees(b) => {
-                return Err(format!("expected one unit, found {a} and {b}"));
-            }
-            (a, b) => *unit = a.or(b),
-        }
-        Ok(self.value)
+        Ok(Self { shape, data, unit, is_mixed })
     }
 }
 
@@ -159,7 +171,7 @@ impl<'de> Deserialize<'de> for Tensor {
 
 impl Serialize for Tensor {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let scalar = |value: f64| Scalar { value, unit: self.unit };
+        let scalar = |value: f64| Scalar { value, unit: self.unit() };
         match *self.shape {
             [rows, columns] => {
                 let mut seq = serializer.serialize_seq(Some(rows))?;

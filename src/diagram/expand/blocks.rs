@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use legwork_block::{
     Declaration, Diagnostic, Diagnostics, ErasedBlock, FunctionDeclaration, InputDeclaration,
-    Invalid, OutputDeclaration, PortUnit, Ports, RateRule, Severity, Span, Var,
+    Invalid, OutputDeclaration, Ports, RateRule, Severity, Span, Var,
 };
 
 use super::unresolved::{Unresolved, not_among, not_connected};
@@ -39,7 +39,8 @@ impl Expander<'_> {
         let run = self.run.as_ref()?;
         let mut ports = Ports::new(&self.robots, self.loader, run.step.0.to_f64())
             .at(&path, run.seed)
-            .under(run.solver.0);
+            .under(run.solver.0)
+            .every(new.every.map(|every| every.period.to_f64()));
         if new.owner.is_some() {
             ports = ports.in_function();
         }
@@ -373,18 +374,13 @@ pub(crate) fn invalid_parameter(
 
 /// A declaration whose variables begin at `base` instead of at 0.
 pub(crate) fn in_variables_from(base: u32, mut declaration: Declaration) -> Declaration {
-    fn unit(base: u32, unit: &mut PortUnit) {
-        if let PortUnit::Var(var) = unit {
-            *var = Var(var.0 + base);
-        }
-    }
     fn input(base: u32, port: &mut InputDeclaration) {
         port.ty = port.ty.shift(base);
-        unit(base, &mut port.unit);
+        port.unit = port.unit.shift(base);
     }
     fn output(base: u32, port: &mut OutputDeclaration) {
         port.ty = port.ty.shift(base);
-        unit(base, &mut port.unit);
+        port.unit = port.unit.shift(base);
     }
     if base == 0 {
         return declaration;
@@ -394,6 +390,12 @@ pub(crate) fn in_variables_from(base: u32, mut declaration: Declaration) -> Decl
     for FunctionDeclaration { arguments, results, .. } in &mut declaration.functions {
         arguments.iter_mut().for_each(|port| output(base, port));
         results.iter_mut().for_each(|port| input(base, port));
+    }
+    for equation in &mut declaration.unit_equations {
+        *equation = equation.renamed(&|var| Var(var.0 + base));
+    }
+    for (var, _) in &mut declaration.bare_factors {
+        var.0 += base;
     }
     declaration
 }

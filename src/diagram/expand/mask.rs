@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use indexmap::IndexMap;
-use legwork_block::{Diagnostic, Node, Resources, Scope, Unit, Value};
+use legwork_block::{
+    Diagnostic, Node, Resources, Scale, Scope, Unit, Value, parse_quantity, parse_unit,
+};
 
 use super::composite::Inside;
 use super::file::construct_in;
@@ -74,12 +76,15 @@ construct! {
     /// `Any`.
     ///
     /// ```ron
-    /// params: { "k": Real(min: 0.0, default: 1.0, doc: "the gain") },
+    /// params: { "k": Real(unit: "N/m", min: 0.0, default: "1 kN/m", doc: "the stiffness") },
     /// ```
     "Real":
     pub(super) struct Parameter<'n> {
         /// What it is if the user of the mask does not say. Parameters before it are known.
         default: Option<&'n Node>,
+        /// What it, or an element of it, is in, such as `"N/m"`; `"1"` of a pure number. A value
+        /// without unit takes it.
+        unit: Option<Text<'n>>,
         /// The least that it, or an element of it, may be.
         min: Option<&'n Node>,
         /// The most that it, or an element of it, may be.
@@ -139,6 +144,58 @@ impl What for OfHoles {
 pub(super) struct Bounds<'n> {
     pub(super) least: Option<&'n Node>,
     pub(super) most: Option<&'n Node>,
+}
+
+/// The value of the parameter `name`, which declares a unit: those of its numbers that have none
+/// take it.
+///
+/// # Errors
+/// If one has another, or the declaration is no unit.
+pub(super) fn in_unit(
+    name: &str,
+    unit: &Text<'_>,
+    node: &Node,
+    value: Value,
+) -> Result<Value, Box<Diagnostic>> {
+    let declared = match parse_unit(unit.value) {
+        Ok((declared, Scale::ONE)) => declared,
+        Ok((declared, _)) => {
+            let message = format!("expected a unit without a factor, found {}", unit.value);
+            let found = Diagnostic::error("unit", unit.node.span, message);
+            return Err(Box::new(found.hint(format!("write \"{declared}\""))));
+        }
+        Err(error) => {
+            let found = Diagnostic::error("unit", unit.node.span, error.message);
+            return Err(Box::new(Diagnostic { hints: error.hint.into_iter().collect(), ..found }));
+        }
+    };
+    if let Value::Text(text) = &value
+        && let Err(error) = parse_quantity(text)
+    {
+        let found = Diagnostic::error("parameter", node.span, error.message);
+        return Err(Box::new(Diagnostic { hints: error.hint.into_iter().collect(), ..found }));
+    }
+    adopt(declared, value).map_err(|found| {
+        let message = format!("parameter `{name}` expected the unit {}, found {found}", unit.value);
+        Box::new(
+            Diagnostic::error("unit-mismatch", node.span, message)
+                .also(unit.node.span, "declared here"),
+        )
+    })
+}
+
+/// The value with this unit on every number; the unit that does not fit.
+fn adopt(unit: Unit, value: Value) -> Result<Value, Unit> {
+    match value {
+        Value::Real { unit: Some(found), .. } if !found.agrees(unit) => Err(found),
+        Value::Real { value, unit: None } => Ok(Value::quantity(value, unit)),
+        Value::List(items) => items
+            .into_iter()
+            .map(|item| adopt(unit, item))
+            .collect::<Result<_, _>>()
+            .map(Value::List),
+        other => Ok(other),
+    }
 }
 
 impl Expander<'_> {
@@ -274,7 +331,15 @@ impl Expander<'_> {
                     patch::give_zero_its_unit(&mut node, unit);
                     let node = &node;
                     let scope: &dyn Scope = if given.is_some() { env } else { &inner };
-                    self.parameter_value(name, declaration, node, scope).filter(|value| {
+                    let value = self.parameter_value(name, declaration, node, scope);
+                    let value = match &parameter.unit {
+                        Some(unit) => value.and_then(|value| {
+                            let found = in_unit(name, unit, node, value);
+                            found.map_err(|diagnostic| self.report(*diagnostic)).ok()
+                        }),
+                        None => value,
+                    };
+                    value.filter(|value| {
                         let bounds = Bounds { least: parameter.min, most: parameter.max };
                         self.in_bounds(name, bounds, node, value, scope)
                     })

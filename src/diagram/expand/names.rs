@@ -11,23 +11,26 @@ use legwork_block::{
     Span, Value,
 };
 
-use super::mask::Bounds;
+use super::mask::{Bounds, in_unit};
 use super::robot_file::RobotFile;
 use super::tree::Env;
 use super::{Expander, evaluate};
 use crate::language::{self, Construct, Entries, Entry, Text, What, construct, wrong_type};
 
 construct! {
-    /// A parameter with bounds, which hold for overrides of the command line too. Without bounds a
-    /// parameter is a value alone: `"kp": "60 N*m/rad"`. A 0 that replaces it needs no unit.
+    /// A parameter with a unit and bounds, which hold for overrides of the command line too. Without
+    /// them a parameter is a value alone: `"kp": "60 N*m/rad"`. A 0 that replaces it needs no unit.
     ///
     /// ```ron
-    /// "k": Param(value: "200 N/m", min: 0.0, max: "10 kN/m", doc: "stiffness"),
+    /// "k": Param(value: "200 N/m", unit: "N/m", min: 0.0, max: "10 kN/m", doc: "stiffness"),
     /// ```
     "Param":
     pub(super) struct Param<'n> {
         /// Its value: a number, a text with a unit, a list, or an expression of other parameters.
         value: &'n Node = required("", "Param(value: 1.0, min: 0.0)"),
+        /// What it is in, such as `"N*m/rad"`; `"1"` of a pure number. Its value has this unit, with
+        /// any prefix, or takes it if it is written without.
+        unit: Option<Text<'n>>,
         /// The least that it, or an element of it, may be.
         min: Option<&'n Node>,
         /// The most that it, or an element of it, may be.
@@ -233,7 +236,12 @@ impl Scope for LazyNames<'_, '_> {
         self.active.borrow_mut().push(name.to_owned());
         let value = match &declared.named {
             Named::Value(node) => self.parameter(node),
-            Named::Param(param) => param.as_ref().and_then(|param| self.parameter(param.value)),
+            Named::Param(param) => param.as_ref().and_then(|param| {
+                let value = self.parameter(param.value)?;
+                let Some(unit) = &param.unit else { return Some(value) };
+                let found = in_unit(name, unit, param.value, value);
+                found.map_err(|diagnostic| self.found.borrow_mut().push(*diagnostic)).ok()
+            }),
             Named::Robot(node) => self.robot(name, node),
         };
         self.active.borrow_mut().pop();

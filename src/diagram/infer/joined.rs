@@ -48,16 +48,17 @@ impl Inference {
         sources.into_iter().map(|source| is_number(source).or(all.then_some(false))).collect()
     }
 
-    fn declare(&mut self, block: BlockId, scalar: Vec<bool>) {
+    fn declare(&mut self, id: BlockId, scalar: Vec<bool>) {
         let Ok((declaration, planned)) = plan_alone(erase(ConcatVectors { scalar })) else {
             return;
         };
-        let block = &mut self.network.blocks[block];
+        let block = &mut self.network.blocks[id];
         block.joins_copies = false;
         block.var_base = self.next_var;
         block.declaration = in_variables_from(self.next_var, declaration);
         block.planned = Arc::clone(&planned);
         self.next_var += block.declaration.var_count;
         self.solution.grow(self.next_var);
+        self.name_parts(id);
     }
 }

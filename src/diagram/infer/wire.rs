@@ -1,10 +1,14 @@
 //! What a source carries: type, unit, frame.
 
-use legwork_block::{Diagnostic, Dim, PortUnit, Type, Unit, Var, parse_unit};
+use std::collections::BTreeMap;
 
-use crate::network::{Network, PortPart, Source};
+use legwork_block::{Diagnostic, Dim, Span, SymbolicUnit, Type, Unit, Var};
+
+use crate::ids::{BlockId, Id as _};
+use crate::network::{Network, PortPart, Select, Source};
 use crate::select::{Selected, select};
-use crate::unify::{Solution, UnitTerm, readable};
+use crate::unify::{Solution, readable};
+use crate::units::{Cause, Clash, UnitTerm};
 
 /// What a source carries.
 pub(super) struct Carried {
@@ -29,25 +33,13 @@ impl From<Diagnostic> for Blocked {
     }
 }
 
-pub(super) fn unit_term(unit: &PortUnit) -> UnitTerm {
-    match unit {
-        PortUnit::Unspecified => UnitTerm::Unspecified,
-        PortUnit::Var(var) => UnitTerm::Var(*var),
-        PortUnit::Is(text) => known_unit(text),
-    }
-}
-
-/// The unit that a block's author wrote. A text that is no unit says nothing, so that a slip in a
-/// third party's block keeps nobody from running.
-fn known_unit(text: &str) -> UnitTerm {
-    parse_unit(text).map_or(UnitTerm::Unspecified, |(unit, _): (Unit, _)| UnitTerm::Is(unit))
-}
-
 /// What is needed to say what a source carries.
 pub(super) struct Sources<'a> {
     pub(super) network: &'a Network,
     pub(super) solution: &'a mut Solution,
     pub(super) next_var: &'a mut u32,
+    /// Units of the elements of outputs put together from parts.
+    pub(super) elements: &'a BTreeMap<(BlockId, usize), Vec<Option<SymbolicUnit>>>,
 }
 
 impl Sources<'_> {
@@ -74,14 +66,18 @@ impl Sources<'_> {
         first
     }
 
-    fn port(&self, part: &PortPart) -> Result<Carried, Blocked> {
+    fn port(&mut self, part: &PortPart) -> Result<Carried, Blocked> {
         if self.network.blocks[part.block].joins_copies {
             return Err(Blocked::Unknown);
         }
         let output = self.network.output(part);
         let ty = self.solution.ty(&output.ty);
         if part.select.is_empty() {
-            return Ok(Carried { ty, unit: unit_term(&output.unit), frame: output.frame.clone() });
+            return Ok(Carried {
+                ty,
+                unit: UnitTerm::of(&output.unit),
+                frame: output.frame.clone(),
+            });
         }
         let Selected { ty, unit, frame, .. } =
             select(&ty, &part.select, part.span).ok_or(Blocked::Unknown)??;
@@ -89,8 +85,12 @@ impl Sources<'_> {
         Ok(Carried {
             ty,
             unit: match (unit, slice) {
-                (Some(text), _) => known_unit(&text),
-                (None, Some(output)) => unit_term(&output.unit),
+                (Some(text), _) => UnitTerm::written(&text),
+                (None, Some(output)) => match self.elements.get(&(part.block, part.output.index()))
+                {
+                    Some(list) => self.of_elements(list, &part.select),
+                    None => UnitTerm::of(&output.unit),
+                },
                 (None, None) => UnitTerm::Unspecified,
             },
             frame: frame.or_else(|| slice?.frame.clone()),
@@ -99,15 +99,15 @@ impl Sources<'_> {
 
     fn array(&mut self, items: &[Source]) -> Result<Carried, Blocked> {
         let element = Type::Var(self.fresh(1));
-        let mut unit = None;
+        let mut units = Vec::new();
         let mut frame = None;
         for item in items {
             let found = self.carried(item)?;
             self.element(&element, &found.ty, item, "copies")?;
-            unit = unit.or(Some(found.unit));
+            units.push((found.unit, item.span()));
             frame = found.frame;
         }
-        let unit = unit.unwrap_or(UnitTerm::Unspecified);
+        let unit = self.joined(units);
         Ok(Carried { ty: Type::array(element, items.len()), unit, frame })
     }
 
@@ -115,7 +115,7 @@ impl Sources<'_> {
     fn join(&mut self, items: &[Source]) -> Result<Carried, Blocked> {
         let element = Type::Var(self.fresh(1));
         let mut count = Dim::fixed(0);
-        let mut unit = None;
+        let mut units = Vec::new();
         let mut frame = None;
         for item in items {
             let found = self.carried(item)?;
@@ -126,11 +126,46 @@ impl Sources<'_> {
             };
             self.element(&element, &of, item, "elements")?;
             count = count + n;
-            unit = unit.or(Some(found.unit));
+            units.push((found.unit, item.span()));
             frame = found.frame;
         }
-        let unit = unit.unwrap_or(UnitTerm::Unspecified);
+        let unit = self.joined(units);
         Ok(Carried { ty: Type::array(element, count), unit, frame })
+    }
+
+    /// The unit of some elements of a list, if they have one.
+    fn of_elements(&self, list: &[Option<SymbolicUnit>], select: &[Select]) -> UnitTerm {
+        let range = match *select {
+            [Select::Index(i)] => i..i.saturating_add(1),
+            [Select::Slice(start, end)] => start..end.unwrap_or(list.len()),
+            _ => return UnitTerm::Unspecified,
+        };
+        let mut units = list.get(range).unwrap_or_default().iter().flatten();
+        let Some(first) = units.next() else { return UnitTerm::Unspecified };
+        match units.all(|unit| unit == first) {
+            true => UnitTerm::Of(first.clone()),
+            false => UnitTerm::Unspecified,
+        }
+    }
+
+    /// The unit of all elements of an array: that of its items, if they have one.
+    fn joined(&mut self, items: Vec<(UnitTerm, Span)>) -> UnitTerm {
+        let units = &mut self.solution.units;
+        let known = |unit: &UnitTerm| match unit {
+            UnitTerm::Of(unit) => units.unit(unit)?.known(),
+            UnitTerm::Unspecified => None,
+        };
+        let all: Vec<Unit> = items.iter().filter_map(|(unit, _)| known(unit)).collect();
+        let differ = all.windows(2).any(|pair| !pair[0].agrees(pair[1]));
+        let Some((first, _)) = items.first() else { return UnitTerm::Unspecified };
+        if differ || items.iter().any(|(unit, _)| *unit == UnitTerm::Unspecified) {
+            return UnitTerm::Unspecified;
+        }
+        for (unit, span) in &items[1..] {
+            // They do not differ as far as they are known.
+            let _ = units.equal(first, unit, Cause::Place(*span));
+        }
+        first.clone()
     }
 
     /// Makes all `what` of an array one type.
@@ -163,12 +198,16 @@ impl Sources<'_> {
                 );
                 return Err(Diagnostic::error("wrong-type", source.span(), message).into());
             }
-            let expected = field.unit.as_deref().map_or(UnitTerm::Unspecified, known_unit);
-            if let Err((expected, found)) = self.solution.units(expected, found.unit) {
-                let message = format!(
-                    "field `{}` of {ty} expected the unit {expected}, found {found}",
-                    field.name
-                );
+            let expected = field.unit.as_deref().map_or(UnitTerm::Unspecified, UnitTerm::written);
+            let cause = Cause::Place(source.span());
+            if let Err(clash) = self.solution.units.equal(&expected, &found.unit, cause) {
+                let message = match clash {
+                    Clash::Differ(expected, found) => format!(
+                        "field `{}` of {ty} expected the unit {expected}, found {found}",
+                        field.name
+                    ),
+                    _ => format!("the unit of field `{}` of {ty} does not fit", field.name),
+                };
                 return Err(Diagnostic::error("unit-mismatch", source.span(), message).into());
             }
         }

@@ -126,7 +126,7 @@ fn list(ports: &[Port]) -> String {
 fn unit(unit: &PortUnit) -> Option<String> {
     match unit {
         PortUnit::Is(unit) => Some(unit.clone()),
-        PortUnit::Unspecified | PortUnit::Var(_) => None,
+        _ => None,
     }
 }
 

@@ -1,0 +1,159 @@
+//! Units with unknowns, for inference.
+
+use super::{DENOMINATOR, Unit};
+use crate::types::Var;
+
+/// A unit with unknowns: `known · Π variableᵉ`. Inference solves equations of them, which are
+/// linear in the exponents.
+///
+/// Exponents are multiples of 1/12, as those of [`Unit`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SymbolicUnit {
+    known: Unit,
+    /// Exponents in twelfths with their variables, sorted by variable, none zero.
+    terms: Vec<(i32, Var)>,
+}
+
+/// Twelfths of the exponent 1.
+const WHOLE: i32 = DENOMINATOR as i32;
+
+impl SymbolicUnit {
+    /// The part that is known.
+    pub fn constant(&self) -> Unit {
+        self.known
+    }
+
+    /// The unit, if nothing in it is unknown.
+    pub fn known(&self) -> Option<Unit> {
+        self.terms.is_empty().then_some(self.known)
+    }
+
+    /// The same, with the power of rad open if the known part is a ratio or an angle, which stand for
+    /// one another.
+    #[must_use]
+    pub fn with_open_angle(self) -> Self {
+        let known = if self.known.is_ratio() { self.known.loosened() } else { self.known };
+        Self { known, ..self }
+    }
+
+    /// The variables in it.
+    pub fn vars(&self) -> impl Iterator<Item = Var> + '_ {
+        self.terms.iter().map(|(_, var)| *var)
+    }
+
+    /// The variable that it is, if it is nothing else.
+    pub fn only_var(&self) -> Option<Var> {
+        match *self.terms {
+            [(WHOLE, var)] if self.known == Unit::ONE => Some(var),
+            _ => None,
+        }
+    }
+
+    /// The unit of the product; `None` if an exponent overflows.
+    pub fn times(&self, other: &Self) -> Option<Self> {
+        self.combine(other, 1)
+    }
+
+    /// The unit of the quotient; `None` if an exponent overflows.
+    pub fn over(&self, other: &Self) -> Option<Self> {
+        self.combine(other, -1)
+    }
+
+    fn combine(&self, other: &Self, sign: i32) -> Option<Self> {
+        let known = match sign {
+            1 => self.known.times(other.known)?,
+            _ => self.known.over(other.known)?,
+        };
+        let mut terms = self.terms.clone();
+        for &(exponent, var) in &other.terms {
+            let exponent = exponent.checked_mul(sign)?;
+            match terms.binary_search_by_key(&var, |&(_, var)| var) {
+                Ok(i) => terms[i].0 = terms[i].0.checked_add(exponent)?,
+                Err(i) => terms.insert(i, (exponent, var)),
+            }
+        }
+        terms.retain(|&(exponent, _)| exponent != 0);
+        Some(Self { known, terms })
+    }
+
+    /// The unit of the power `numerator / denominator`; `None` if an exponent would be no multiple
+    /// of 1/12 or overflows.
+    pub fn power(&self, numerator: i32, denominator: i32) -> Option<Self> {
+        let mut terms = Vec::with_capacity(self.terms.len());
+        for &(exponent, var) in &self.terms {
+            let product = exponent.checked_mul(numerator)?;
+            if denominator == 0 || product % denominator != 0 {
+                return None;
+            }
+            terms.push((product / denominator, var));
+        }
+        terms.retain(|&(exponent, _)| exponent != 0);
+        Some(Self { known: self.known.power(numerator, denominator)?, terms })
+    }
+
+    /// The unit of the real power `exponent`; see [`Unit::real_power`].
+    pub fn real_power(&self, exponent: f64) -> Option<Self> {
+        if let Some(known) = self.known() {
+            return known.real_power(exponent).map(Self::from);
+        }
+        let twelfths = libm::round(exponent * f64::from(WHOLE));
+        let near = (twelfths - exponent * f64::from(WHOLE)).abs() < 1e-9;
+        (near && twelfths.abs() < 1e4).then(|| self.power(twelfths as i32, WHOLE)).flatten()
+    }
+
+    /// The same with every variable replaced that `value` knows; `None` if an exponent overflows.
+    pub fn substitute(&self, value: &dyn Fn(Var) -> Option<Self>) -> Option<Self> {
+        let mut out = Self::from(self.known);
+        for &(exponent, var) in &self.terms {
+            let factor = value(var).unwrap_or_else(|| Self::from(var));
+            out = out.times(&factor.power(exponent, WHOLE)?)?;
+        }
+        Some(out)
+    }
+
+    /// The same with every variable renamed.
+    #[must_use]
+    pub fn shift(&self, by: u32) -> Self {
+        let terms = self.terms.iter().map(|&(e, Var(var))| (e, Var(var + by))).collect();
+        Self { known: self.known, terms }
+    }
+
+    /// The same with every variable renamed.
+    #[must_use]
+    pub fn renamed(&self, name: &dyn Fn(Var) -> Var) -> Self {
+        let mut terms: Vec<_> = self.terms.iter().map(|&(e, var)| (e, name(var))).collect();
+        terms.sort_by_key(|&(_, var)| var);
+        Self { known: self.known, terms }
+    }
+
+    /// What a variable in `self = 1` is, written by the rest: one with the exponent 1 or -1 if there
+    /// is one, of those one that is not `last`, else the only one. `None` if there is none, or the
+    /// rest has no such root.
+    pub fn solved(&self, last: &dyn Fn(Var) -> bool) -> Option<(Var, Self)> {
+        let whole = |wanted: &dyn Fn(Var) -> bool| {
+            let terms = self.terms.iter().rev();
+            terms.clone().find(|(exponent, var)| exponent.abs() == WHOLE && wanted(*var))
+        };
+        let whole = whole(&|var| !last(var)).or_else(|| whole(&|_| true));
+        let &(exponent, var) = match (whole, &*self.terms) {
+            (Some(term), _) => term,
+            (None, [only]) => only,
+            (None, _) => return None,
+        };
+        let terms = self.terms.iter().copied().filter(|&(_, other)| other != var).collect();
+        let rest = Self { known: self.known, terms };
+        Some((var, rest.power(-WHOLE, exponent)?))
+    }
+}
+
+impl From<Unit> for SymbolicUnit {
+    fn from(known: Unit) -> Self {
+        Self { known, terms: Vec::new() }
+    }
+}
+
+impl From<Var> for SymbolicUnit {
+    fn from(var: Var) -> Self {
+        Self { known: Unit::ONE, terms: vec![(WHOLE, var)] }
+    }
+}

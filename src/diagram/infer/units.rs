@@ -1,0 +1,339 @@
+//! Units in the network: what blocks ask of them, and where those come from that do not fit.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use legwork_block::quantity::turns_hint;
+use legwork_block::{Diagnostic, Diagnostics, PortUnit, Span, SymbolicUnit, Unit, Var};
+
+use super::Inference;
+use super::wire::Blocked;
+use crate::ids::BlockId;
+use crate::network::source_text;
+use crate::units::{Cause, Clash, UnitTerm};
+
+/// An output put together from parts: it has a unit if they have one.
+pub(super) struct Parts {
+    block: BlockId,
+    output: usize,
+    of: Vec<PortUnit>,
+    /// What stands for its unit.
+    var: Var,
+}
+
+/// How many origins of a unit are shown.
+const ORIGINS: usize = 3;
+/// How many unknowns are followed to find them.
+const WAY: usize = 500;
+
+/// A unit that a conflict comes from.
+struct Origin {
+    span: Span,
+    text: String,
+}
+
+impl Inference {
+    /// Writes down what every block asks of the units of its ports.
+    pub(super) fn ask_units(&mut self, diagnostics: &mut Diagnostics) {
+        for block in self.network.by_path.clone() {
+            self.name_parts(block);
+            for (var, _) in &self.network.blocks[block].declaration.bare_factors {
+                self.solution.units.bare(*var);
+            }
+            for index in 0..self.network.blocks[block].declaration.unit_equations.len() {
+                let equation = &self.network.blocks[block].declaration.unit_equations[index];
+                let left = UnitTerm::Of(equation.left.clone());
+                let right = UnitTerm::Of(equation.right.clone());
+                let (span, cause) = (equation.span, Cause::Equation(block, index));
+                if let Err(clash) = self.solution.units.equal(&left, &right, cause) {
+                    diagnostics.push(self.unit_conflict(cause, &left, &right, &clash, span));
+                }
+            }
+        }
+    }
+
+    /// Makes variables of the units of outputs that are put together from parts.
+    pub(super) fn name_parts(&mut self, block: BlockId) {
+        for (output, port) in self.network.blocks[block].declaration.outputs.iter_mut().enumerate()
+        {
+            let (of, elements) = match &port.unit {
+                PortUnit::Common(of) => (of.clone(), Vec::new()),
+                PortUnit::List(list) => {
+                    let of = list.iter().flatten().cloned().map(PortUnit::from);
+                    (of.collect(), list.clone())
+                }
+                _ => continue,
+            };
+            let var = Var(self.next_var);
+            self.next_var += 1;
+            port.unit = var.into();
+            self.elements.insert((block, output), elements);
+            self.parts.push(Parts { block, output, of, var });
+        }
+        self.solution.grow(self.next_var);
+    }
+
+    /// Solves what is still open once every wire is looked at.
+    pub(super) fn settle_units(&mut self, diagnostics: &mut Diagnostics) {
+        let mut bare_is_settled = false;
+        loop {
+            for (cause, clash) in self.solution.units.revisit() {
+                self.late_conflict(cause, &clash, diagnostics);
+            }
+            let parts = std::mem::take(&mut self.parts);
+            let before = parts.len();
+            for part in parts {
+                if let Some(open) = self.settle_parts(part, diagnostics) {
+                    self.parts.push(open);
+                }
+            }
+            if self.parts.len() < before {
+                continue;
+            }
+            if std::mem::replace(&mut bare_is_settled, true) {
+                return;
+            }
+            for (cause, clash) in self.solution.units.settle_bare() {
+                self.late_conflict(cause, &clash, diagnostics);
+            }
+        }
+    }
+
+    fn late_conflict(&mut self, cause: Cause, clash: &Clash, diagnostics: &mut Diagnostics) {
+        let (mut left, right, span) = self.sides(cause);
+        let left = left.pop().unwrap_or(UnitTerm::Unspecified);
+        diagnostics.push(self.unit_conflict(cause, &left, &right, clash, span));
+    }
+
+    /// Gives an output the unit of its parts; back if they are not known yet.
+    fn settle_parts(&mut self, parts: Parts, diagnostics: &mut Diagnostics) -> Option<Parts> {
+        let mut found: Vec<Unit> = Vec::new();
+        for part in &parts.of {
+            match UnitTerm::of(part) {
+                UnitTerm::Unspecified => return None,
+                UnitTerm::Of(unit) => match self.solution.units.unit(&unit)?.known() {
+                    Some(unit) => found.push(unit),
+                    None => return Some(parts),
+                },
+            }
+        }
+        let first = *found.first()?;
+        let wanted = self.solution.units.of(parts.var);
+        let is_one = found.iter().all(|unit| unit.agrees(first));
+        if !is_one && wanted.is_none() {
+            return None;
+        }
+        let cause = Cause::Parts(parts.block, parts.output);
+        let output = UnitTerm::Of(parts.var.into());
+        for unit in found {
+            let unit = UnitTerm::Of(unit.into());
+            if let Err(clash) = self.solution.units.equal(&output, &unit, cause) {
+                let span = self.network.blocks[parts.block].span;
+                diagnostics.push(self.unit_conflict(cause, &output, &unit, &clash, span));
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Both sides of what asks that two units agree, and its place.
+    fn sides(&mut self, cause: Cause) -> (Vec<UnitTerm>, UnitTerm, Span) {
+        match cause {
+            Cause::Wire(block, input) => {
+                let block = &self.network.blocks[block];
+                let wanted = UnitTerm::wanted(&block.declaration.inputs[input].unit);
+                let Some(wire) = block.inputs[input].clone() else {
+                    return (wanted, UnitTerm::Unspecified, block.span);
+                };
+                let found = match self.carried(&wire.source) {
+                    Ok(found) => found.unit,
+                    Err(Blocked::Unknown | Blocked::Reported | Blocked::Wrong(_)) => {
+                        UnitTerm::Unspecified
+                    }
+                };
+                (wanted, found, wire.span)
+            }
+            Cause::Equation(block, index) => {
+                let equation = &self.network.blocks[block].declaration.unit_equations[index];
+                let [left, right] = [&equation.left, &equation.right];
+                let [left, right] = [left, right].map(|unit| UnitTerm::Of(unit.clone()));
+                (vec![left], right, equation.span)
+            }
+            Cause::Parts(block, output) => {
+                let block = &self.network.blocks[block];
+                let unit = UnitTerm::of(&block.declaration.outputs[output].unit);
+                (vec![unit], UnitTerm::Unspecified, block.span)
+            }
+            Cause::Bare(_) => (Vec::new(), UnitTerm::Unspecified, Span::default()),
+            Cause::Place(span) => (Vec::new(), UnitTerm::Unspecified, span),
+        }
+    }
+
+    /// What is told of two units that do not agree: both, where each comes from, and factors
+    /// without unit on the way.
+    pub(super) fn unit_conflict(
+        &mut self,
+        cause: Cause,
+        left: &UnitTerm,
+        right: &UnitTerm,
+        clash: &Clash,
+        span: Span,
+    ) -> Diagnostic {
+        let name = match cause {
+            Cause::Wire(block, input) => {
+                let block = &self.network.blocks[block];
+                format!("`{}.{}`", block.path, block.declaration.inputs[input].name)
+            }
+            Cause::Parts(block, output) => {
+                let block = &self.network.blocks[block];
+                format!("`{}.{}`", block.path, block.declaration.outputs[output].name)
+            }
+            Cause::Equation(block, _) => format!("`{}`", self.network.blocks[block].path),
+            Cause::Place(_) | Cause::Bare(_) => "a part of a bus".to_owned(),
+        };
+        // Of two units that agree only if a bare factor had one, what they are without.
+        let differ = match clash {
+            Clash::Differ(left, right) => Some((*left, *right)),
+            Clash::Bare(..) => {
+                let plain = |unit: &UnitTerm| match unit {
+                    UnitTerm::Of(unit) => self.solution.units.without_bare(unit),
+                    UnitTerm::Unspecified => None,
+                };
+                plain(left).zip(plain(right)).filter(|(left, right)| !left.agrees(*right))
+            }
+            _ => None,
+        };
+        let error = |message: String| Diagnostic::error("unit-mismatch", span, message);
+        let mut diagnostic = match (differ, clash, cause) {
+            (Some((left, right)), _, Cause::Equation(block, index)) => {
+                let equation = &self.network.blocks[block].declaration.unit_equations[index];
+                let found = equation.rule.conflict(left, right, span);
+                Diagnostic { message: format!("{name}: {}", found.message), ..found }
+            }
+            (Some((left, right)), ..) => {
+                let found = error(format!("{name} expected the unit {left}, found {right}"));
+                match turns_hint(left, right) {
+                    Some(hint) => found.hint(hint),
+                    None => found,
+                }
+            }
+            (_, Clash::Bare(_, factor), _) => {
+                error(format!("the unit at {name} fits only if a number has the unit {factor}"))
+            }
+            (_, Clash::Factor(factor), _) => {
+                error(format!("the unit at {name} would have to be itself times {factor}"))
+                    .label("a loop whose factors do not cancel")
+            }
+            (_, Clash::Range | Clash::Differ(..), _) => {
+                error(format!("the unit at {name} has exponents out of range"))
+            }
+        };
+        let sides = [self.traced(left, cause), self.traced(right, cause)];
+        let mut told = BTreeSet::new();
+        for Origin { span: at, text } in sides.iter().flatten() {
+            if told.insert((at.file, at.start, text.clone())) {
+                diagnostic = diagnostic.also(*at, text.clone());
+            }
+        }
+        if let Clash::Bare(var, unit) = *clash
+            && let Some((block, parameter)) = self.factor_of(var)
+        {
+            let number = match parameter {
+                "expression" => "a factor in the expression",
+                name => name,
+            };
+            diagnostic = diagnostic
+                .hint(format!("{number} of `{block}` has no unit: give it one, such as {unit}"));
+        }
+        diagnostic
+    }
+
+    /// Where the unit of one side comes from: the nearest ports that declare one.
+    fn traced(&mut self, side: &UnitTerm, cause: Cause) -> Vec<Origin> {
+        let mut traced = Vec::new();
+        let mut seen: BTreeSet<Var> = BTreeSet::new();
+        let mut vars: VecDeque<Var> = VecDeque::new();
+        let mut causes: Vec<Cause> = Vec::new();
+        if let UnitTerm::Of(unit) = side {
+            vars.extend(unit.vars());
+        }
+        // What the side itself declares.
+        self.origins_of(cause, Some(side), &mut traced, &mut VecDeque::new());
+        while let Some(var) = vars.pop_front() {
+            if traced.len() >= ORIGINS || seen.len() > WAY {
+                break;
+            }
+            if !seen.insert(var) {
+                continue;
+            }
+            let Some(cause) = self.solution.units.cause(var) else { continue };
+            if !causes.contains(&cause) {
+                causes.push(cause);
+                self.origins_of(cause, None, &mut traced, &mut vars);
+            }
+        }
+        traced
+    }
+
+    /// Adds what the ends of a wire, or the sides of an equation, declare, and the unknowns there.
+    /// With `only`, of the end with this unit.
+    fn origins_of(
+        &mut self,
+        cause: Cause,
+        only: Option<&UnitTerm>,
+        traced: &mut Vec<Origin>,
+        vars: &mut VecDeque<Var>,
+    ) {
+        let (left, right, span) = self.sides(cause);
+        let (to, from) = match cause {
+            Cause::Wire(block, input) => {
+                let block = &self.network.blocks[block];
+                let name = &block.declaration.inputs[input].name;
+                let to = (block.span, format!("`{}.{name}`", block.path));
+                let source = block.inputs[input].as_ref().map(|wire| &wire.source);
+                let mut from = None;
+                if let Some(source) = source {
+                    let text = source_text(&self.network.blocks, source);
+                    source.each_port(&mut |part| {
+                        let span = self.network.blocks[part.block].span;
+                        from.get_or_insert((span, format!("`{text}`")));
+                    });
+                }
+                (to, from)
+            }
+            _ => ((span, "this".to_owned()), Some((span, "this".to_owned()))),
+        };
+        let left = left.into_iter().map(|unit| (unit, Some(to.clone())));
+        for (unit, place) in left.chain([(right, from)]) {
+            if only.is_some_and(|only| *only != unit) {
+                continue;
+            }
+            let UnitTerm::Of(unit) = &unit else { continue };
+            if let Some((span, name)) = place
+                && (unit.known().is_some() || unit.constant() != Unit::ONE)
+                && !matches!(cause, Cause::Equation(..) if only.is_some())
+            {
+                traced.push(Origin { span, text: told(&name, unit) });
+            }
+            vars.extend(unit.vars());
+        }
+    }
+
+    /// Path and parameter of a factor without unit.
+    fn factor_of(&self, var: Var) -> Option<(&str, &'static str)> {
+        let blocks = &self.network.blocks;
+        blocks.ids().find_map(|id| {
+            let factors = &blocks[id].declaration.bare_factors;
+            let (_, parameter) = factors.iter().find(|(factor, _)| *factor == var)?;
+            Some((blocks[id].path.as_str(), *parameter))
+        })
+    }
+}
+
+/// That a port declares a unit, or a factor of it.
+fn told(name: &str, unit: &SymbolicUnit) -> String {
+    match unit.known() {
+        Some(unit) if unit == Unit::ONE => format!("{name} has no unit"),
+        Some(unit) => format!("{name} is in {unit}"),
+        None => format!("{name} brings the factor {}", unit.constant()),
+    }
+}

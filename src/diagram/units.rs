@@ -1,0 +1,377 @@
+//! Equations between units and their solution.
+//!
+//! A unit is a vector of exponents, one for each base dimension; an equation of units with unknowns
+//! is linear in them. Equations come one by one, from wires and from what blocks ask of their
+//! ports. Each is solved for one of its unknowns, which is written by the others from then on, and
+//! keeps its cause, so that a conflict can tell where both sides come from.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use legwork_block::{
+    Diagnostic, PortUnit, Programs, Span, SymbolicUnit, Unit, UnitEquation, Var, parse_unit,
+};
+
+use crate::ids::BlockId;
+
+/// A unit, as far as it is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum UnitTerm {
+    /// Nothing is said: every number may have another.
+    Unspecified,
+    /// This one, with unknowns.
+    Of(SymbolicUnit),
+}
+
+impl UnitTerm {
+    /// The unit that a block declares.
+    pub(crate) fn of(unit: &PortUnit) -> Self {
+        match unit {
+            PortUnit::Is(text) => Self::written(text),
+            PortUnit::Of(unit) => Self::Of(unit.clone()),
+            PortUnit::Unspecified
+            | PortUnit::Adopted
+            | PortUnit::Each(_)
+            | PortUnit::List(_)
+            | PortUnit::Common(_) => Self::Unspecified,
+        }
+    }
+
+    /// The units that an input wants of its elements.
+    pub(crate) fn wanted(unit: &PortUnit) -> Vec<Self> {
+        match unit {
+            PortUnit::Each(parts) => parts.iter().cloned().map(Self::Of).collect(),
+            PortUnit::Unspecified => Vec::new(),
+            other => vec![Self::of(other)],
+        }
+    }
+
+    /// The unit that a block's author wrote. A text that is no unit says nothing, so that a slip in
+    /// a third party's block keeps nobody from running.
+    pub(crate) fn written(text: &str) -> Self {
+        parse_unit(text).map_or(Self::Unspecified, |(unit, _)| Self::Of(unit.into()))
+    }
+}
+
+/// What asks that two units agree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// A wire into this input of a block.
+    Wire(BlockId, usize),
+    /// This equation of a block.
+    Equation(BlockId, usize),
+    /// An output of a block, put together from parts.
+    Parts(BlockId, usize),
+    /// That a factor without unit is a pure number if nothing asks for more.
+    Bare(Var),
+    /// Something at this place.
+    Place(Span),
+}
+
+/// Holds the units of an expression that is part of no network, with `unknowns` units of signals
+/// that are not known.
+///
+/// # Errors
+/// The first equation that cannot hold.
+pub(crate) fn check_alone(programs: Programs, unknowns: u32) -> Result<(), Box<Diagnostic>> {
+    if programs.equations.is_empty() {
+        return Ok(());
+    }
+    let count = unknowns + programs.factors;
+    let Programs { equations, .. } = programs.renamed(&|var| var, unknowns);
+    let mut solution = UnitSolution::default();
+    solution.grow(count as usize);
+    (unknowns..count).for_each(|var| solution.bare(Var(var)));
+    let told = |equation: &UnitEquation, clash: Clash| {
+        let (left, right) = match clash {
+            Clash::Differ(left, right) => (left, right),
+            Clash::Factor(factor) | Clash::Bare(_, factor) => (factor, Unit::ONE),
+            Clash::Range => return Ok(()),
+        };
+        Err(Box::new(equation.rule.conflict(left, right, equation.span)))
+    };
+    for equation in &equations {
+        if let Err(clash) = solution.solve(&equation.left, &equation.right, Cause::Bare(Var(0))) {
+            told(equation, clash)?;
+        }
+    }
+    solution.settle_bare();
+    for equation in &equations {
+        if let Err(clash) = solution.solve(&equation.left, &equation.right, Cause::Bare(Var(0))) {
+            told(equation, clash)?;
+        }
+    }
+    Ok(())
+}
+
+/// Two units that do not agree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Clash {
+    /// These.
+    Differ(Unit, Unit),
+    /// They differ by this factor, whatever the unknowns are.
+    Factor(Unit),
+    /// A factor that was written without unit would have to have this one.
+    Bare(Var, Unit),
+    /// An exponent leaves the range.
+    Range,
+}
+
+/// Most factors without unit of which one equation leaves open what power of time they stand for.
+const MOST_BARE: usize = 4;
+
+/// What is known of the unit of a variable.
+#[derive(Debug, Clone)]
+struct Known {
+    unit: SymbolicUnit,
+    cause: Cause,
+}
+
+/// What inference knows of units.
+#[derive(Default)]
+pub(crate) struct UnitSolution {
+    /// Of each variable. What is known of the unknowns in it is put in as it is read.
+    known: RefCell<Vec<Option<Known>>>,
+    /// Variables of factors that were written without unit: powers of time.
+    bare: BTreeSet<Var>,
+    /// Equations that could not be solved for one unknown.
+    open: Vec<(SymbolicUnit, SymbolicUnit, Cause)>,
+}
+
+impl UnitSolution {
+    /// Room for the variables up to `count`.
+    pub(crate) fn grow(&mut self, count: usize) {
+        self.known.get_mut().resize(count, None);
+    }
+
+    /// The unit with everything known put in; `None` if an exponent leaves the range.
+    pub(crate) fn unit(&self, unit: &SymbolicUnit) -> Option<SymbolicUnit> {
+        if unit.known().is_some() {
+            return Some(unit.clone());
+        }
+        let mut known = self.known.borrow_mut();
+        // What the unknowns are may itself be written by others, in chains as long as those of
+        // the blocks: no recursion, and every link is shortened as it is walked.
+        let mut waiting: Vec<Var> = unit.vars().collect();
+        while let Some(&var) = waiting.last() {
+            let Some(Known { unit, .. }) = &known[var.0 as usize] else {
+                waiting.pop();
+                continue;
+            };
+            let is_known = |var: &Var| known[var.0 as usize].is_some();
+            if !unit.vars().any(|var| is_known(&var)) {
+                waiting.pop();
+                continue;
+            }
+            let is_final = |var: Var| match &known[var.0 as usize] {
+                Some(Known { unit, .. }) => !unit.vars().any(|var| is_known(&var)),
+                None => true,
+            };
+            let before = waiting.len();
+            waiting.extend(unit.vars().filter(|var| !is_final(*var)));
+            if waiting.len() == before {
+                let value = substituted(&known, unit)?;
+                if let Some(known) = &mut known[var.0 as usize] {
+                    known.unit = value;
+                }
+                waiting.pop();
+            }
+        }
+        substituted(&known, unit)
+    }
+
+    /// The unit of a variable, if it is known.
+    pub(crate) fn of(&self, var: Var) -> Option<Unit> {
+        self.unit(&var.into())?.known()
+    }
+
+    /// Makes two units agree; what says nothing fits everything.
+    ///
+    /// # Errors
+    /// If they cannot.
+    pub(crate) fn equal(&mut self, a: &UnitTerm, b: &UnitTerm, cause: Cause) -> Result<(), Clash> {
+        match (a, b) {
+            (UnitTerm::Of(a), UnitTerm::Of(b)) => self.solve(a, b, cause),
+            _ => Ok(()),
+        }
+    }
+
+    fn solve(&mut self, a: &SymbolicUnit, b: &SymbolicUnit, cause: Cause) -> Result<(), Clash> {
+        let left = self.unit(a).ok_or(Clash::Range)?;
+        let right = self.unit(b).ok_or(Clash::Range)?;
+        if let (Some(left), Some(right)) = (left.known(), right.known()) {
+            let agree = left.agrees(right);
+            return if agree { Ok(()) } else { Err(Clash::Differ(left, right)) };
+        }
+        let quotient = left.over(&right).ok_or(Clash::Range)?;
+        // Bare numbers pile up along a chain of gains; that so many stand for powers of time
+        // is not a model.
+        let bare = |var: &Var| self.bare.contains(var);
+        if quotient.vars().filter(bare).count() > MOST_BARE {
+            for var in quotient.vars().filter(bare).collect::<Vec<_>>() {
+                let known = Known { unit: Unit::ONE.into(), cause: Cause::Bare(var) };
+                self.known.get_mut()[var.0 as usize] = Some(known);
+            }
+            return self.solve(&left, &right, cause);
+        }
+        if let Some(factor) = quotient.known() {
+            if factor.loosened().agrees(Unit::ONE) {
+                return Ok(());
+            }
+            if factor.is_mechanical() {
+                return Err(Clash::Factor(factor));
+            }
+            // Numbers that nobody gives a unit are those of a model without dimensions, in which
+            // times are numbers too. It matters if a unit comes to be known.
+            self.open.push((left, right, cause));
+            return Ok(());
+        }
+        match quotient.solved(&|var| self.bare.contains(&var)) {
+            Some((var, unit)) => {
+                if self.bare.contains(&var)
+                    && let Some(factor) = unit.known()
+                    && factor.is_mechanical()
+                {
+                    return Err(Clash::Bare(var, factor));
+                }
+                let unit = unit.with_open_angle();
+                self.known.get_mut()[var.0 as usize] = Some(Known { unit, cause });
+            }
+            None => self.open.push((left, right, cause)),
+        }
+        Ok(())
+    }
+
+    /// States that a variable is the unit of a factor that was written without one.
+    pub(crate) fn bare(&mut self, var: Var) {
+        self.bare.insert(var);
+    }
+
+    /// The unit if factors that were written without are pure numbers.
+    pub(crate) fn without_bare(&self, unit: &SymbolicUnit) -> Option<Unit> {
+        let bare = |var: Var| self.bare.contains(&var).then(|| SymbolicUnit::from(Unit::ONE));
+        self.unit(unit)?.substitute(&bare)?.known()
+    }
+
+    /// Takes factors without unit that nothing asks more of for pure numbers; what asks for more
+    /// than a power of time.
+    pub(crate) fn settle_bare(&mut self) -> Vec<(Cause, Clash)> {
+        let mut clashes = Vec::new();
+        for var in self.bare.clone() {
+            let Some(known) = self.known.get_mut()[var.0 as usize].clone() else {
+                let unit = Unit::ONE.into();
+                let cause = Cause::Bare(var);
+                self.known.get_mut()[var.0 as usize] = Some(Known { unit, cause });
+                continue;
+            };
+            let unit = self.unit(&known.unit).and_then(|unit| unit.known());
+            if let Some(factor) = unit.filter(|unit| unit.is_mechanical()) {
+                clashes.push((known.cause, Clash::Bare(var, factor)));
+            }
+        }
+        clashes
+    }
+
+    /// Looks again at equations that had too many unknowns; what cannot hold.
+    pub(crate) fn revisit(&mut self) -> Vec<(Cause, Clash)> {
+        let mut clashes = Vec::new();
+        loop {
+            let open = std::mem::take(&mut self.open);
+            let before = open.len();
+            for (a, b, cause) in open {
+                clashes.extend(self.solve(&a, &b, cause).err().map(|clash| (cause, clash)));
+            }
+            if self.open.len() == before {
+                return clashes;
+            }
+        }
+    }
+
+    /// What told the unit of a variable.
+    pub(crate) fn cause(&self, var: Var) -> Option<Cause> {
+        self.known.borrow()[var.0 as usize].as_ref().map(|known| known.cause)
+    }
+}
+
+fn substituted(known: &[Option<Known>], unit: &SymbolicUnit) -> Option<SymbolicUnit> {
+    unit.substitute(&|var| Some(known[var.0 as usize].as_ref()?.unit.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::Id as _;
+
+    const HERE: Cause = Cause::Parts(BlockId::FIRST, 0);
+
+    fn solution(count: u32) -> UnitSolution {
+        let mut solution = UnitSolution::default();
+        solution.grow(count as usize);
+        solution
+    }
+
+    fn var(i: u32) -> SymbolicUnit {
+        Var(i).into()
+    }
+
+    fn is(unit: Unit) -> UnitTerm {
+        UnitTerm::Of(unit.into())
+    }
+
+    #[test]
+    fn chains_of_factors_are_solved_in_any_order() {
+        // Unit i + 1 is unit i times a metre; deep enough to end a recursion.
+        let count = 30_000;
+        for backwards in [false, true] {
+            let mut solution = solution(count);
+            let mut links: Vec<u32> = (1..count).collect();
+            if backwards {
+                links.reverse();
+            }
+            for i in links {
+                let half = if i % 2 == 0 { Unit::METRE } else { Unit::new(0, -1, 0, 0) };
+                let product = var(i - 1).times(&half.into()).expect("small exponents");
+                let (a, b) = (UnitTerm::Of(var(i)), UnitTerm::Of(product));
+                assert_eq!(solution.equal(&a, &b, HERE), Ok(()));
+            }
+            let first = UnitTerm::Of(var(0));
+            assert_eq!(solution.equal(&is(Unit::NEWTON), &first, HERE), Ok(()));
+            assert_eq!(solution.of(Var(count - 1)), Unit::NEWTON.over(Unit::METRE));
+            assert_eq!(solution.of(Var(count - 2)), Some(Unit::NEWTON));
+        }
+    }
+
+    #[test]
+    fn a_loop_of_factors_that_do_not_cancel_has_no_solution() {
+        let mut solution = solution(2);
+        let twice = var(0).times(&Unit::METRE.into()).expect("small exponents");
+        assert_eq!(solution.equal(&UnitTerm::Of(var(1)), &UnitTerm::Of(twice), HERE), Ok(()));
+        let clash = solution.equal(&UnitTerm::Of(var(0)), &UnitTerm::Of(var(1)), HERE);
+        assert!(matches!(clash, Err(Clash::Factor(_))), "{clash:?}");
+    }
+
+    #[test]
+    fn powers_wait_until_one_unknown_is_left() {
+        // x^2 y^3 = kg^2 m^3, then x = kg.
+        let mut solution = solution(2);
+        let square = var(0).power(2, 1).expect("a power");
+        let product = square.times(&var(1).power(3, 1).expect("a power")).expect("a product");
+        let right = is(Unit::new(2, 3, 0, 0));
+        assert_eq!(solution.equal(&UnitTerm::Of(product), &right, HERE), Ok(()));
+        assert_eq!(solution.of(Var(1)), None);
+        assert_eq!(solution.equal(&UnitTerm::Of(var(0)), &is(Unit::KILOGRAM), HERE), Ok(()));
+        assert!(solution.revisit().is_empty());
+        assert_eq!(solution.of(Var(1)), Some(Unit::METRE));
+    }
+
+    #[test]
+    fn a_computed_rate_is_angular_or_not() {
+        // (m/s)/m drives rad/s as well as Hz; a written Hz does not.
+        let mut solution = solution(1);
+        let rate = Unit::METRE_PER_SECOND.over(Unit::METRE).expect("a unit");
+        assert_eq!(solution.equal(&is(rate), &is(Unit::RADIAN_PER_SECOND), HERE), Ok(()));
+        assert_eq!(solution.equal(&is(rate), &is(Unit::HERTZ), HERE), Ok(()));
+        let clash = solution.equal(&is(Unit::HERTZ), &is(Unit::RADIAN_PER_SECOND), HERE);
+        assert_eq!(clash, Err(Clash::Differ(Unit::HERTZ, Unit::RADIAN_PER_SECOND)));
+    }
+}
