@@ -6,7 +6,7 @@ use legwork_block::quantity::{NonNegative, PerJoint, RotationalDamping, Rotation
 use legwork_block::{
     Block, Dim, Invalid, Outcome, OutputCx, Ports, Sizes, Vector, parameters, ports,
 };
-use legwork_mechanics::difference;
+use legwork_mechanics::{Kinematics, MassMatrix, difference, mass_matrix};
 
 use crate::buses::{RobotDims, StateBus};
 use crate::robot::joint_values::JointValues;
@@ -99,6 +99,14 @@ impl Block for JointPd {
                 (dims, bus)
             }
         };
+        match &robot {
+            Some(robot) => warn_of_bound(ports, robot, &kd),
+            None => {
+                if let Some(robot) = only_robot(ports) {
+                    warn_of_bound(ports, &robot, &kd);
+                }
+            }
+        }
         let mixed = if robot.is_none() { mixed_states(ports) } else { Vec::new() };
         let io = self.declare(ports, &dims, bus);
         Ok(Plan { kp, kd, dims, robot, mixed, io })
@@ -173,6 +181,55 @@ impl Block for JointPd {
             *tau = torque(j, s_ref[j] - s[j], s_dot[j]);
         }
         Ok(())
+    }
+}
+
+/// The robot of the diagram, if it has one only.
+fn only_robot(ports: &Ports<'_>) -> Option<Arc<RobotModel>> {
+    let names = ports.resource_names();
+    let mut robots = names.iter().filter_map(|name| ports.resource::<RobotModel>(name).ok());
+    let robot = robots.next()?;
+    robots.next().is_none().then_some(robot)
+}
+
+/// Warns of a damping beyond the bound `kd h / I < 2` of a joint whose neighbours are held, at the
+/// robot's first keyframe. Free joints give way, so that theirs is lower.
+fn warn_of_bound(ports: &mut Ports<'_>, robot: &RobotModel, kd: &JointValues) {
+    let Some(h) = ports.held_for() else { return };
+    let model = &robot.model;
+    let n = model.joint_dim();
+    if robot.is_world() || kd.check("kd", n).is_err() {
+        return;
+    }
+    let mut q = model.zero_configuration();
+    if let (Some(pose), [tree]) = (robot.keyframes.values().next(), model.trees()) {
+        q[tree.joint_configuration_range()].copy_from_slice(&pose.joint_positions);
+    }
+    let nv = model.velocity_dim();
+    let mut kinematics = Kinematics::new(model);
+    kinematics.update(model, &q, &vec![0.0; nv]);
+    let mut mass = MassMatrix::new(model);
+    mass_matrix(model, &kinematics, &mut mass);
+    let mut dense = vec![0.0; nv * nv];
+    mass.write_dense(&mut dense);
+    let joints = model.joint_velocity_indices().iter().copied().zip(robot.joint_names());
+    let worst = joints
+        .zip(kd.spread(n))
+        .map(|((v, name), kd)| (kd * h / dense[v * (nv + 1)], dense[v * (nv + 1)], name))
+        .filter(|(ratio, ..)| *ratio > 2.0)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    if let Some((ratio, inertia, name)) = worst {
+        let warning = Invalid::parameter(
+            "kd",
+            format!(
+                "kd h / I is {ratio:.3} at `{name}`, beyond the bound 2 of a torque that is held for \
+                 h = {h} s on the inertia {inertia:.3e}: the joint will shake itself apart"
+            ),
+        );
+        ports.warn(warning.hint(format!(
+            "take a kd below {:.3}, a shorter period, or state the rotor's inertia in the robot",
+            2.0 * inertia / h
+        )));
     }
 }
 

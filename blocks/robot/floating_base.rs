@@ -8,7 +8,7 @@ use legwork_block::quantity::{
 };
 use legwork_block::{
     Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, Fault, GuardCx, Invalid, Manifold,
-    Outcome, OutputCx, Parameters, Report, ResetCx, Sizes, Type, UpdateCx, Vector, block,
+    Outcome, OutputCx, Parameters, Ports, Report, ResetCx, Sizes, Type, UpdateCx, Vector, block,
     parameters, ports,
 };
 use legwork_mechanics::Model;
@@ -67,6 +67,7 @@ use limits::{LimitWatch, Limited, Past, limited, past};
     };
     /// Position and ν at t = 0.
     keep initial: Vec<f64> = angles.state(&robot, &self.init, &self.init.state(&robot)?)?;
+    self.warn_of_ground(ports);
     /// Numbers of the position; ν follows them.
     keep position_len: usize = angles.position_len(robot.model.configuration_dim());
     /// Joints with limits, which are watched.
@@ -193,6 +194,24 @@ impl FloatingBasePorts {
              diverged",
             self.robot.name
         )))
+    }
+}
+
+impl FloatingBase {
+    /// Warns of feet that are put below the ground.
+    fn warn_of_ground(&self, ports: &mut Ports<'_>) {
+        let inits = std::iter::once(&self.init).chain(self.init.robots.values());
+        for Place::FeetAbove(height) in inits.filter_map(|init| init.place) {
+            if height.value() < 0.0 {
+                let message = format!(
+                    "the lowest foot begins {} m inside the ground z = 0, which will throw it out",
+                    -height.value()
+                );
+                let warning = Invalid::parameter("init", message);
+                ports
+                    .warn(warning.hint("write the height above the ground: `FeetAbove(\"5 cm\")`"));
+            }
+        }
     }
 }
 
