@@ -14,6 +14,7 @@ mod help;
 mod inputs;
 mod judge;
 mod kills;
+mod mistakes;
 mod new;
 mod plot;
 mod refusals;
