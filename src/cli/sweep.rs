@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use legwork_study::files::{self, Output};
 use legwork_study::sweep::{
-    Column, End, Entry, Status, Sweep, SweepPlan, SweepRequest, Table, parse_shows, parse_values,
+    Column, End, Entry, Shard, Status, Sweep, SweepPlan, SweepRequest, Table, parse_shows,
+    parse_values,
 };
 use legwork_study::{Check, Error, Execution, Library, Measured};
 use serde_json::{Map, Value, json};
@@ -41,7 +42,9 @@ const MOST_WARNINGS: usize = 8;
                   legwork sweep demo:stand --over mu=0.2,0.7 --over qp=active_set,pgs\n  \
                   legwork sweep demo:stand --over mu=0.2,0.4,0.8 --show 'pd.tau[2]:rms' --table \
                   mu.csv\n  \
-                  legwork sweep demo:stand --over 'kp=log(20, 320, 5)' --show 'pd.tau[2]:rms'\n\n\
+                  legwork sweep demo:stand --over 'kp=log(20, 320, 5)' --show 'pd.tau[2]:rms'\n  \
+                  legwork sweep demo:stand --over mu=0.2,0.4,0.8 --shard 1/2 --out part1\n  \
+                  legwork sweep demo:stand --over mu=0.2,0.4,0.8 --merge part1,part2\n\n\
                   Exit codes, the first that holds: 143 ended by SIGTERM, 129 by SIGHUP, 130 by \
                   Ctrl-C, 74 a file could not be written, 1 a row's diagram has \
                   errors or an \
@@ -68,7 +71,8 @@ pub(crate) struct SweepArguments {
     /// max, min, abs_mean; of a run that stopped early, over those that it has.
     #[arg(long, value_name = "PATH[:STATISTIC]")]
     pub(crate) show: Vec<String>,
-    /// Write the table as comma-separated values, every second while the sweep goes on; `legwork plot` draws them over the first axis.
+    /// Write the table as comma-separated values, every second while the sweep goes on; `legwork
+    /// plot` draws them over the first axis.
     #[arg(long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
     /// Directory for sweep.json and the runs, each as `legwork run` writes it, in a directory named
@@ -79,6 +83,14 @@ pub(crate) struct SweepArguments {
     /// others run. The diagram, its files and the axes must be the same.
     #[arg(long, requires = "out")]
     pub(crate) resume: bool,
+    /// Run every N-th row only, from the I-th on, as in `2/4`: a part of a sweep that runs on
+    /// several machines, each with its own --out.
+    #[arg(long, value_name = "I/N", requires = "out")]
+    pub(crate) shard: Option<Shard>,
+    /// The whole table of a sweep whose shards have run, from the directories of their --out; rows
+    /// that are in none of them run now. The diagram, its files and the axes must be the same.
+    #[arg(long, value_name = "DIR[,DIR..]", value_delimiter = ',', conflicts_with = "shard")]
+    pub(crate) merge: Vec<PathBuf>,
     /// How many runs at a time; without it, one on each core. Results do not depend on it, times
     /// do.
     #[arg(long, value_name = "N")]
@@ -123,6 +135,8 @@ fn request(arguments: &SweepArguments) -> Result<SweepRequest, Error> {
         directory: arguments.out.clone(),
         jobs: arguments.jobs,
         resume: arguments.resume,
+        shard: arguments.shard,
+        merge: arguments.merge.clone(),
     })
 }
 

@@ -15,6 +15,7 @@ mod range;
 mod report;
 mod rows;
 mod runs;
+mod shard;
 mod show;
 
 use std::fmt;
@@ -29,6 +30,7 @@ pub use axes::{Axis, Cell, Kind};
 pub use columns::{Column, Entry, Table};
 pub use range::parse_values;
 pub use runs::{End, Ran};
+pub use shard::Shard;
 pub use show::{Figure, Show, Statistic, parse_shows};
 
 use crate::cancel::Cancel;
@@ -41,7 +43,7 @@ use crate::findings::Findings;
 use crate::pool;
 use crate::watch::Watch;
 use prepare::Prepared;
-use rows::Rows;
+use rows::{Kept, Rows};
 use runs::Job;
 
 /// What is asked of a sweep.
@@ -61,6 +63,10 @@ pub struct SweepRequest {
     pub jobs: Option<NonZeroUsize>,
     /// Go on with the sweep in the directory: cells that have ended there do not run again.
     pub resume: bool,
+    /// Only these of the cells: the others run elsewhere.
+    pub shard: Option<Shard>,
+    /// Directories of shards of this sweep: cells that have ended there do not run again.
+    pub merge: Vec<PathBuf>,
 }
 
 /// A sweep whose cells are compiled.
@@ -226,36 +232,53 @@ impl SweepPlan {
     ///
     /// # Errors
     /// If its directory cannot be written, another sweep writes into it, or it is to be resumed
-    /// and holds another sweep.
+    /// or merged and a directory holds another sweep.
     pub fn run(self, each: Each<'_>, watch: Watch<'_>, cancel: &Cancel) -> Result<Sweep, Error> {
         let Self { diagram, axes, cells, prepared, directories, findings, jobs, request } = self;
         let mut ends: Vec<End> = cells.iter().map(|_| End::NotRun).collect();
         let (mut lock, mut rows) = (None, None);
-        if let Some(directory) = request.directory.as_deref().filter(|_| !cancel.is_cancelled()) {
-            directory::make(directory)?;
-            lock = Some(Lock::of(directory)?);
+        if !cancel.is_cancelled() {
             let identity = rows::identity(&cells, &prepared, &request.show);
-            let (file, mut kept) = Rows::open(&request, directory, identity)?;
-            rows = Some(file);
-            for (cell, (prepared, folder)) in prepared.iter().zip(&directories).enumerate() {
-                let Some((model, folder)) = prepared.model().zip(folder.as_deref()) else {
-                    continue;
-                };
-                ends[cell] = kept.end(cell, model, folder).unwrap_or(End::NotRun);
+            let mut recall = |mut kept: Kept, directories: &[Option<PathBuf>]| {
+                for (cell, (prepared, folder)) in prepared.iter().zip(directories).enumerate() {
+                    if let Some((model, folder)) = prepared.model().zip(folder.as_deref())
+                        && let Some(end) = kept.end(cell, model, folder)
+                    {
+                        ends[cell] = end;
+                    }
+                }
+            };
+            for shard in &request.merge {
+                recall(Kept::of_shard(shard, identity)?, &axes::directories(&cells, Some(shard)));
+            }
+            if let Some(directory) = &request.directory {
+                directory::make(directory)?;
+                lock = Some(Lock::of(directory)?);
+                let (file, kept) = Rows::open(&request, directory, identity)?;
+                rows = Some(file);
+                recall(kept, &directories);
             }
         }
+        // The cells of a shard keep their numbers in the whole.
+        let all = cells.into_iter().zip(ends).zip(prepared.into_iter().zip(directories));
+        let own = all.enumerate().filter(|(cell, _)| request.shard.is_none_or(|s| s.has(*cell)));
+        let (mut numbers, mut cells, mut ends, mut waiting) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (number, ((cell, end), (prepared, directory))) in own {
+            if matches!(end, End::NotRun) {
+                waiting.push(Job { cell: cells.len(), prepared, directory });
+            }
+            numbers.push(number);
+            cells.push(cell);
+            ends.push(end);
+        }
         let resumed = ends.iter().filter(|end| matches!(end, End::Ran(_))).count();
-        let waiting = prepared.into_iter().zip(directories).enumerate();
-        let waiting = waiting
-            .filter(|(cell, _)| matches!(ends[*cell], End::NotRun))
-            .map(|(cell, (prepared, directory))| Job { cell, prepared, directory })
-            .collect();
         let sweep = Sweep { diagram, axes, cells, ends, findings, jobs, resumed, unwritten: None };
         let shared = Mutex::new((sweep, rows));
         runs::run_all(waiting, &request.show, jobs, watch, cancel, &|cell, end| {
             let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
             let (sweep, rows) = &mut *shared;
-            if let Some(Err(error)) = rows.as_mut().map(|rows| rows.add(cell, &end)) {
+            if let Some(Err(error)) = rows.as_mut().map(|rows| rows.add(numbers[cell], &end)) {
                 sweep.unwritten.get_or_insert(error);
                 *rows = None;
             }

@@ -353,3 +353,60 @@ fn ctrl_c_ends_all_cells_and_the_table_is_still_there() {
     assert_eq!(export.code, 0, "{}", export.err);
     assert!(!export.err.contains("cut off"), "{}", export.err);
 }
+
+#[test]
+fn shards_make_the_rows_of_the_whole() {
+    let here = folder();
+    write(&here, "ramp.ron", RAMP);
+    // `bad` stops at a fault, so that its rows are no part of what a shard keeps.
+    let axes = ["--over", "part=one,more,bad", "--over", "slope=1,0.5,3", "--show", "noise.y:rms"];
+    let of = |arguments: &[&str]| json_of(here.path(), &[&axes[..], arguments].concat(), 2);
+    let whole = of(&["--out", "whole"]);
+    let mut count = 0;
+    for index in 1..=4 {
+        let (shard, out) = (format!("{index}/4"), format!("part{index}"));
+        let arguments = [&axes[..], &["--shard", &shard, "--out", &out, "--json"]].concat();
+        let done = legwork(here.path(), &[&["sweep", "ramp.ron"], &arguments[..]].concat());
+        let cells = done.json()["cells"].as_array().expect("cells").clone();
+        count += cells.len();
+        for (i, cell) in cells.iter().enumerate() {
+            let number = index - 1 + 4 * i;
+            assert_eq!(cell["values"], whole["cells"][number]["values"], "{shard}");
+            assert_eq!(cell["shown"], whole["cells"][number]["shown"], "{shard}");
+        }
+    }
+    assert_eq!(count, 9);
+    let merged = of(&["--merge", "part1,part2", "--merge", "part3,part4", "--table", "m.csv"]);
+    let facts = |mut json: Value| {
+        for cell in json["cells"].as_array_mut().expect("cells") {
+            for name in ["wall_s", "real_time_factor", "directory"] {
+                assert!(cell.as_object_mut().expect("a cell").remove(name).is_some(), "{name}");
+            }
+        }
+        json["cells"].take()
+    };
+    // A recording stays in its shard; what stopped at a fault has run again, and is not kept.
+    for cell in merged["cells"].as_array().expect("cells") {
+        let part = cell["values"]["part"].as_str().expect("a choice");
+        assert_eq!(cell["directory"].is_null(), part == "bad", "{cell}");
+        if let Some(directory) = cell["directory"].as_str() {
+            let name = Path::new(directory).file_name().expect("a name");
+            let bytes = |folder: &Path| {
+                std::fs::read(here.path().join(folder).join("run.mcap")).expect("a recording")
+            };
+            assert!(bytes(directory.as_ref()) == bytes(&Path::new("whole").join(name)));
+        }
+    }
+    assert_eq!(facts(merged), facts(whole));
+    assert_eq!(std::fs::read_to_string(here.path().join("m.csv")).expect("it").lines().count(), 10);
+
+    let refused = |arguments: &[&str], says: &str| {
+        let done = legwork(here.path(), &[&["sweep", "ramp.ron"], &axes[..], arguments].concat());
+        assert_eq!(done.code, 64, "{}", done.said());
+        assert!(done.err.contains(says), "{}", done.err);
+    };
+    refused(&["--merge", "part1,none"], "`none` holds no shard of a sweep");
+    refused(&["--merge", "part1", "--set", "limit=2 m"], "another diagram or of other axes");
+    refused(&["--shard", "5/4", "--out", "x"], "expected I/N with I from 1 to N");
+    refused(&["--shard", "1/4"], "--out");
+}

@@ -123,10 +123,23 @@ impl Rows {
     }
 }
 
-/// The rows of a sweep that is resumed.
+/// The rows of a sweep that is resumed, or of a shard.
 pub(super) struct Kept(Vec<Row>);
 
 impl Kept {
+    /// Those of a shard that has run.
+    ///
+    /// # Errors
+    /// If there are none, or they are those of another sweep.
+    pub(super) fn of_shard(directory: &Path, identity: u64) -> Result<Self, Error> {
+        let path = directory.join(NAME);
+        if !path.is_file() {
+            let message = format!("`{}` holds no shard of a sweep", directory.display());
+            return Err(Error::request(message));
+        }
+        read(&path, identity).map(Self)
+    }
+
     /// What became of a cell, if its row and its recording are there.
     pub(super) fn end(&mut self, cell: usize, model: &Model, directory: &Path) -> Option<End> {
         let at = self.0.iter().position(|row| row.cell == cell)?;
@@ -203,7 +216,7 @@ fn read(path: &Path, identity: u64) -> Result<Vec<Row>, Error> {
     if next(&mut rest) != Some(&identity.to_le_bytes()) {
         let message = format!(
             "`{}` holds the rows of another diagram or of other axes, so this sweep does not go on \
-             from them; choose another directory with --out, or begin anew without --resume",
+             from them; name another directory, or begin anew",
             path.display()
         );
         return Err(Error::request(message));
