@@ -343,3 +343,42 @@ fn mechanics_allocates_nothing() {
     assert_eq!(all(), 6);
     assert_eq!(measure(|| assert_eq!(all(), 6)).count_total, 0);
 }
+
+/// Inputs are written, steps done, outputs read, in a second episode.
+#[test]
+fn s11_3_a_stepper_allocates_nothing_per_step() {
+    let library = legwork::study::Library::new(legwork_blocks::register);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for file in ["diagrams/basics/drive.ron", "diagrams/basics/gantry.ron", STAND] {
+        let opened = library.open(root.join(file)).unwrap_or_else(|error| panic!("{error}"));
+        let model = opened.compile().into_model().unwrap_or_else(|error| panic!("{error}"));
+        let mut stepper = model.stepper().unwrap();
+        let names: Vec<String> =
+            stepper.program().inputs.iter().map(|input| input.name.clone()).collect();
+        let inputs: Vec<_> = names.iter().map(|name| stepper.input(name).unwrap()).collect();
+        let names: Vec<String> =
+            stepper.program().outputs.iter().map(|output| output.name.clone()).collect();
+        let mut outputs: Vec<_> = names.iter().map(|name| stepper.output(name).unwrap()).collect();
+        if file == STAND {
+            outputs.push(stepper.signal("body.state.base.position").unwrap());
+        }
+        assert!(file == STAND || !inputs.is_empty() || file.contains("gantry"), "{file}");
+        let episode = |stepper: &mut legwork::study::Stepper| {
+            let mut sum = 0.0;
+            for k in 0..50 {
+                for &input in &inputs {
+                    stepper.write(input, &[0.01 * f64::from(k)]).unwrap();
+                }
+                stepper.step(2).unwrap();
+                sum += outputs.iter().map(|&output| stepper.read(output)[0]).sum::<f64>();
+            }
+            sum
+        };
+        let first = episode(&mut stepper);
+        stepper.reset().unwrap();
+        let mut second = 0.0;
+        let info = measure(|| second = episode(&mut stepper));
+        assert_eq!(first.to_bits(), second.to_bits(), "{file}");
+        assert_eq!(info.count_total, 0, "{file}");
+    }
+}
