@@ -12,7 +12,8 @@
 //!
 //! A pure power of time that was *computed* from quantities of mechanics, or from several angles, is
 //! not known to count turns or radians: `(m/s)/m`, `(N*m)/(kg*m^2)` and the `rad * rad/s` of an
-//! amplitude times an angular frequency are angular rates as often as not. Such a unit is *loose* and agrees with both; only what is written as `Hz`, or made of nothing but times and
+//! amplitude times an angular frequency are angular rates as often as not. Such a unit is *loose*
+//! and agrees with both; only what is written as `Hz`, or made of nothing but times and
 //! frequencies, is refused where rad/s is expected.
 
 mod parse;
@@ -41,9 +42,12 @@ pub struct Unit {
     twelfths: [i16; 6],
     /// Whether its power of rad is open, since quantities of mechanics were divided on the way.
     loose: bool,
+    /// Whether it was divided by a second at last: a change of N*m in a time is N*m/s, not W.
+    is_rate: bool,
 }
 
-// Two units are equal if they read the same; what is loose matters to `agrees` only.
+// Two units are equal if they measure the same; what is loose matters to `agrees` only, what is a
+// rate to its spelling.
 impl PartialEq for Unit {
     fn eq(&self, other: &Self) -> bool {
         self.twelfths == other.twelfths
@@ -114,12 +118,18 @@ impl Unit {
                 second as i16 * DENOMINATOR,
             ],
             loose: false,
+            is_rate: false,
         }
     }
 
     /// Whether it has a dimension other than angle and time.
     pub fn is_mechanical(self) -> bool {
         self.twelfths[..4].iter().any(|e| *e != 0)
+    }
+
+    /// Whether it is a power of time, with or without an angle.
+    pub fn is_of_time(self) -> bool {
+        !self.is_mechanical() && self.twelfths[5] != 0
     }
 
     /// Whether it measures a ratio or an angle.
@@ -135,12 +145,15 @@ impl Unit {
 
     /// The unit of the product; `None` if an exponent overflows.
     pub fn times(self, other: Self) -> Option<Self> {
-        self.combine(other, i16::checked_add)
+        let is_rate = |unit: Self| unit.is_rate && unit == Self::HERTZ;
+        let is_rate = is_rate(self) || is_rate(other) || (self == Self::ONE && other.is_rate);
+        Some(Self { is_rate, ..self.combine(other, i16::checked_add)? })
     }
 
     /// The unit of the quotient; `None` if an exponent overflows.
     pub fn over(self, other: Self) -> Option<Self> {
-        self.combine(other, i16::checked_sub)
+        let is_rate = other == Self::SECOND || (other == Self::ONE && self.is_rate);
+        Some(Self { is_rate, ..self.combine(other, i16::checked_sub)? })
     }
 
     /// The unit of the power `numerator / denominator`; `None` if an exponent would not be a
@@ -154,7 +167,10 @@ impl Unit {
             }
             *to = i16::try_from(product / denominator).ok()?;
         }
-        Some(Self { twelfths, loose: self.loose })
+        // The inverse of a second is what multiplies by a rate.
+        let is_same = numerator == denominator;
+        let is_rate = self.is_rate && is_same || self == Self::SECOND && numerator == -denominator;
+        Some(Self { twelfths, loose: self.loose, is_rate })
     }
 
     /// The unit of the real power `exponent`, which must be a multiple of 1/12 (within round-off)
@@ -186,7 +202,7 @@ impl Unit {
             *to = f(a, b)?;
         }
         let is_open = |unit: Self| unit.loose || unit.is_mechanical();
-        let result = Self { twelfths, loose: false };
+        let result = Self { twelfths, loose: false, is_rate: false };
         let angles = self.twelfths[4] != 0 && other.twelfths[4] != 0;
         let loose = !result.is_mechanical() && (angles || is_open(self) || is_open(other));
         Some(Self { loose, ..result })
@@ -219,8 +235,16 @@ const PREFERRED: [&str; 19] = [
 impl fmt::Display for Unit {
     /// The canonical spelling, which [`parse_unit`] reads back with scale 1.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_self = |text: &&&str| parse_unit(text).is_ok_and(|(unit, _)| unit == *self);
-        if let Some(text) = PREFERRED.iter().find(is_self) {
+        let preferred = |unit: Self| {
+            PREFERRED.iter().find(|text| parse_unit(text).is_ok_and(|(known, _)| known == unit))
+        };
+        if self.is_rate
+            && self.is_mechanical()
+            && let Some(text) = self.times(Self::SECOND).and_then(preferred)
+        {
+            return write!(f, "{text}/s");
+        }
+        if let Some(text) = preferred(*self) {
             return f.write_str(text);
         }
         let factor = |(name, e): (&str, i16)| match (e / DENOMINATOR, e % DENOMINATOR) {

@@ -410,5 +410,5 @@ fn named(name: &str) -> Option<(Unit, Scale)> {
 }
 
 fn unit_of(exponents: [i8; 6]) -> Unit {
-    Unit { twelfths: exponents.map(|e| i16::from(e) * super::DENOMINATOR), loose: false }
+    Unit { twelfths: exponents.map(|e| i16::from(e) * super::DENOMINATOR), ..Unit::ONE }
 }

@@ -128,3 +128,24 @@ fn every_unit_with_a_name_is_read_and_has_a_word() {
         }
     }
 }
+
+#[test]
+fn what_was_divided_by_a_second_is_spelt_as_a_rate() {
+    let table = [
+        ("N*m/s", "N*m/s"),
+        ("W", "W"),
+        ("kg*m^2/s^3", "W"),
+        ("N/s", "N/s"),
+        ("m/s", "m/s"),
+        ("1/s/s", "1/s^2"),
+        ("V*A", "W"),
+    ];
+    for (text, spelt) in table {
+        assert_eq!(unit(text).to_string(), spelt, "{text}");
+        assert_eq!(unit(&unit(text).to_string()), unit(text), "{text}");
+    }
+    let change = Unit::NEWTON_METRE.over(Unit::SECOND).unwrap();
+    assert_eq!((change.to_string().as_str(), change == Unit::WATT), ("N*m/s", true));
+    let power = Unit::NEWTON.times(Unit::METRE_PER_SECOND).unwrap();
+    assert_eq!(power.to_string(), "W");
+}
