@@ -22,8 +22,8 @@ use crate::signal::units;
         shape "number; vector with `of: Vector`, each element filtered on its own", units "any";
     let direct = canonical.feeds_through().then_some(u);
     feeds(direct);
-    out y: ty.clone() as Any, units::product(&gain, &unit), "the filtered signal", shape "that of `u`",
-        units "unit of numerator / denominator · u";
+    out y: ty.clone() as Any, units::product(&gain, &unit), "the filtered signal",
+        shape "that of `u`", units "unit of numerator / denominator · u";
 )]
 #[parameters(aliases("LTI", "filter", "low-pass"))]
 pub struct TransferFunction {

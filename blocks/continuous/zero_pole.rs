@@ -32,8 +32,8 @@ pub struct ZeroPole {
     pub zeros: Tensor,
     /// Poles [rad/s].
     pub poles: Tensor,
-    /// The gain k [unit of y / u, times s for each zero, over s for each pole]; without unit it says
-    /// nothing of the units of `u` and `y`.
+    /// The gain k [unit of y / u, times s for each zero, over s for each pole]; without unit it
+    /// says nothing of the units of `u` and `y`.
     pub gain: Scalar,
     /// What `u` is: `Number` or `Vector`.
     #[default]

@@ -222,8 +222,8 @@ fn warn_of_bound(ports: &mut Ports<'_>, robot: &RobotModel, kd: &JointValues) {
         let warning = Invalid::parameter(
             "kd",
             format!(
-                "kd h / I is {ratio:.3} at `{name}`, beyond the bound 2 of a torque that is held for \
-                 h = {h} s on the inertia {inertia:.3e}: the joint will shake itself apart"
+                "kd h / I is {ratio:.3} at `{name}`, beyond the bound 2 of a torque that is held \
+                 for h = {h} s on the inertia {inertia:.3e}: the joint will shake itself apart"
             ),
         );
         ports.warn(warning.hint(format!(

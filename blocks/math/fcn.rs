@@ -27,9 +27,10 @@ use crate::signal::pieces;
 /// `constants`. A result that is no finite number is a fault of the run.
 ///
 /// Units are those of the inputs, of `t` and of `constants`, and must fit: in `u1 + u2` both inputs
-/// have one, `-k*u` with `k: "800 N/m"` takes a length and gives a force. A number without unit takes
-/// the other's unit in sums and comparisons; as a factor it is a pure number, or a power of time
-/// where one is needed, as 3 in `sin(3*t)`. Elements of an input that are read one by one may have different units.
+/// have one, `-k*u` with `k: "800 N/m"` takes a length and gives a force. A number without unit
+/// takes the other's unit in sums and comparisons; as a factor it is a pure number, or a power of
+/// time where one is needed, as 3 in `sin(3*t)`. Elements of an input that are read one by one may
+/// have different units.
 ///
 /// A comparison by size, as in `if u > 1 then …`, is decided at major steps: a variable step is cut
 /// where it changes. Under fixed steps that holds for comparisons of the time alone, so that a step

@@ -17,8 +17,8 @@ use crate::signal::units;
 /// | list of n | vector of n | vector of n, element by element: `yᵢ = Kᵢ uᵢ` |
 /// | m rows of n | vector of n | vector of m: the matrix times the vector |
 ///
-/// Units: that of `y` is that of `gain` times that of `u`. A gain without unit is a pure number, or a
-/// power of time where one is needed; a stiffness is written with its unit, `"800 N/m"`.
+/// Units: that of `y` is that of `gain` times that of `u`. A gain without unit is a pure number, or
+/// a power of time where one is needed; a stiffness is written with its unit, `"800 N/m"`.
 #[ports(
     finite("gain", &self.gain)?;
     let from = match *self.gain.shape() {

@@ -14,8 +14,9 @@
 //! - `a in b` asks whether `a` equals an item of the list `b`.
 //! - A literal takes a unit in brackets: `5[cm]`, `60[N*m/rad]`, `pi[rad]`.
 //! - A number without a unit is unit-free: beside a quantity in `+ - < min …` it takes the other's
-//!   unit. As a factor of a signal it may stand for a power of time. Two quantities must agree ([`Unit::agrees`](crate::Unit::agrees)). `sin cos tan` take
-//!   rad or bare numbers, `asin acos atan atan2` give rad.
+//!   unit. As a factor of a signal it may stand for a power of time. Two quantities must agree
+//!   ([`Unit::agrees`](crate::Unit::agrees)). `sin cos tan` take rad or bare numbers, `asin acos
+//!   atan atan2` give rad.
 //! - `+ - * / ^` work element by element on lists of equal length, and between a list and a number;
 //!   so do functions of one number.
 //! - [`functions`] are called as `f(x)`.
@@ -30,6 +31,7 @@
     reason = "an error ends the compilation, its size costs nothing"
 )]
 
+mod arithmetic;
 mod compile;
 mod evaluate;
 mod functions;

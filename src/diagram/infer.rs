@@ -4,7 +4,7 @@ mod joined;
 mod units;
 mod wire;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use legwork_block::{Diagnostic, Diagnostics, Dim, PortUnit, SymbolicUnit, Type, Var};
 
@@ -53,8 +53,10 @@ impl TypedNetwork {
 }
 
 /// Inference under way.
-struct Inference {
+struct Inference<'a> {
     network: Network,
+    /// What interfaces declare.
+    declared: &'a [Assertion],
     solution: Solution,
     next_var: u32,
     /// Blocks that join copies and whose declaration waits for the types of their inputs.
@@ -63,6 +65,9 @@ struct Inference {
     parts: Vec<units::Parts>,
     /// Units of the elements of those that are lists; none of those that are not.
     elements: BTreeMap<(BlockId, usize), Vec<Option<SymbolicUnit>>>,
+    /// Outputs that would be in a power of time if a factor without unit, which may stand for one,
+    /// were a pure number: nothing is said of their unit.
+    open_times: BTreeSet<(BlockId, usize)>,
 }
 
 /// A wire that does not fit the input that reads it.
@@ -91,11 +96,11 @@ pub(crate) fn infer<'l>(
     logs: impl Iterator<Item = &'l LogEntry>,
     diagnostics: &mut Diagnostics,
 ) -> Result<TypedNetwork, Network> {
-    let mut inference = Inference::new(network);
+    let mut inference = Inference::new(network, assertions);
     inference.ask_units(diagnostics);
     let stuck = inference.wires(diagnostics);
+    inference.assertions(diagnostics);
     inference.settle_units(diagnostics);
-    inference.assertions(assertions, diagnostics);
     for entry in logs {
         let Logged::Port(source) = &entry.source else { continue };
         if let Err(Blocked::Wrong(diagnostic)) = inference.carried(source) {
@@ -122,8 +127,8 @@ pub(crate) fn infer<'l>(
     Ok(TypedNetwork { network: inference.network, types })
 }
 
-impl Inference {
-    fn new(network: Network) -> Self {
+impl<'a> Inference<'a> {
+    fn new(network: Network, declared: &'a [Assertion]) -> Self {
         let next_var = network.var_count;
         let mut solution = Solution::default();
         solution.grow(next_var);
@@ -131,11 +136,13 @@ impl Inference {
         let undecided = network.by_path.iter().copied().filter(joins).collect();
         Self {
             network,
+            declared,
             solution,
             next_var,
             undecided,
             parts: Vec::new(),
             elements: BTreeMap::new(),
+            open_times: BTreeSet::new(),
         }
     }
 
@@ -232,8 +239,8 @@ impl Inference {
 
     /// Holds interfaces against what is behind them. A type that an interface declares also
     /// tells what is not known yet.
-    fn assertions(&mut self, assertions: &[Assertion], diagnostics: &mut Diagnostics) {
-        for assertion in assertions {
+    fn assertions(&mut self, diagnostics: &mut Diagnostics) {
+        for (index, assertion) in self.declared.iter().enumerate() {
             let declared = assertion.ty.shift(self.next_var);
             self.next_var += assertion.var_count;
             self.solution.grow(self.next_var);
@@ -257,11 +264,10 @@ impl Inference {
                 continue;
             }
             let Some(unit) = assertion.unit else { continue };
-            let units = self.solution.units(UnitTerm::Is(unit), found.unit);
-            if let Err((expected, found)) = units {
-                let what = &assertion.what;
-                let message = format!("{what} expected the unit {expected}, found {found}");
-                diagnostics.push(Diagnostic::error("unit-mismatch", assertion.span, message));
+            let (unit, cause) = (UnitTerm::Of(unit.into()), Cause::Declared(index));
+            if let Err(clash) = self.solution.units.equal(&unit, &found.unit, cause) {
+                let span = assertion.span;
+                diagnostics.push(self.unit_conflict(cause, &unit, &found.unit, &clash, span));
             }
         }
     }
@@ -287,16 +293,20 @@ impl Inference {
     }
 
     /// The solution for one block.
-    fn types_of(&self, block: BlockId) -> BlockTypes {
-        let block = &self.network.blocks[block];
-        let unit = |unit: &PortUnit| match unit {
+    fn types_of(&self, id: BlockId) -> BlockTypes {
+        let block = &self.network.blocks[id];
+        let unit = |(index, unit): (usize, &PortUnit)| match unit {
             PortUnit::Is(text) => Some(text.clone()),
+            PortUnit::Of(_) if self.open_times.contains(&(id, index)) => None,
             PortUnit::Of(unit) => Some(self.solution.units.unit(unit)?.known()?.to_string()),
             _ => None,
         };
-        let outputs = block.declaration.outputs.iter();
+        let outputs = block.declaration.outputs.iter().enumerate();
         let outputs = outputs
-            .map(|output| OutputType { ty: self.solution.ty(&output.ty), unit: unit(&output.unit) })
+            .map(|(index, output)| OutputType {
+                ty: self.solution.ty(&output.ty),
+                unit: unit((index, &output.unit)),
+            })
             .collect();
         let value = |var| {
             let dim = Dim::var(Var(block.var_base + var));

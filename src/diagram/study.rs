@@ -363,7 +363,7 @@ fn expected(node: &Node, found: &mut Diagnostics) -> Option<Expected> {
     let within = match within {
         None => 0.01,
         Some(node) => match number(node, found)? {
-            (share, None | Some(Unit::ONE)) if share >= 0.0 => share,
+            (share, unit) if share >= 0.0 && unit.is_none_or(|unit| unit == Unit::ONE) => share,
             _ => {
                 found.push(wrong_type(node, "a share from 0 up, such as \"5 %\""));
                 return None;

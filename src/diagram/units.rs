@@ -64,6 +64,8 @@ pub(crate) enum Cause {
     Parts(BlockId, usize),
     /// That a factor without unit is a pure number if nothing asks for more.
     Bare(Var),
+    /// What this declaration of an interface says.
+    Declared(usize),
     /// Something at this place.
     Place(Span),
 }

@@ -73,7 +73,7 @@ fn columns_of_a_run_with_a_patch_are_paths_too() {
     std::fs::remove_file(here.path().join("push.patch")).unwrap();
     let table = legwork(here.path(), &["export", "r"]).out;
     let head: Vec<&str> = table.lines().next().unwrap_or_default().split(',').collect();
-    assert!(head.contains(&"body.state.s[3] (FR_abad_joint)"), "{head:?}");
+    assert!(head.contains(&"body.state.s[3] (FR_abad_joint) [rad]"), "{head:?}");
 }
 
 /// Of a robot the columns are paths of the language with units and names of joints, and a table is
@@ -86,7 +86,7 @@ fn columns_are_paths_with_units_and_joints_and_load_again() {
     assert_eq!(legwork(here.path(), &["export", "r", "-o", "r.csv"]).code, 0);
     let table = std::fs::read_to_string(here.path().join("r.csv")).unwrap();
     let head: Vec<&str> = table.lines().next().unwrap_or_default().split(',').collect();
-    for name in ["body.state.base.position[2] (z) [m]", "body.state.s[3] (FR_abad_joint)"] {
+    for name in ["body.state.base.position[2] (z) [m]", "body.state.s[3] (FR_abad_joint) [rad]"] {
         assert!(head.contains(&name), "no {name} in {head:?}");
     }
     let all = legwork(here.path(), &["compare", "r", "r.csv", "--tol", "0", "--json"]);

@@ -205,6 +205,7 @@ fn states_read_back_to_the_same_bits() {
     blocks: {
         "t":     Constant(value: 0.4),
         "v":     Constant(value: [0.1, 0.7]),
+        "tau":   Constant(value: [0.1, 0.7]),
         "m":     Constant(value: [[0.1, 0.7, 0.3], [0.2, 0.9, 0.4]]),
         "i":     Integrator(initial: ["1 m", "2 m"], in: { "u": "v.y" }),
         "matrix": Integrator(initial: [[0, 1, 2], [3, 4, 5]], in: { "u": "m.y" }),
@@ -214,7 +215,7 @@ fn states_read_back_to_the_same_bits() {
         "zp":    ZeroPole(poles: [-1, -7], gain: 3, in: { "u": "t.y" }),
         "d":     Derivative(filter: "20 rad/s", in: { "u": "t.y" }),
         "pid":   Pid(kp: 1, ki: 0.3, kd: 0.1, in: { "u": "t.y" }),
-        "act":   Actuator(bandwidth: "2 Hz", in: { "u": "v.y" }),
+        "act":   Actuator(bandwidth: "2 Hz", in: { "u": "tau.y" }),
         "nu_dot": Constant(value: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]),
         "world": FloatingBase(robot: "both", init: (robots: { "ball": (rpy: [0.1, 0.2, 0.3]) }), in: { "nu_dot": "nu_dot.y" }),
     },

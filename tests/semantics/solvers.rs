@@ -40,7 +40,7 @@ const BEGIN: [Begins; 5] = [
     ("Step(time: \"1 s\")", |s| 1.0 - s.cos()),
     ("SignalBuilder(times: [0, 1, 9], values: [0, 1, 1], interpolation: Below)", |s| 1.0 - s.cos()),
     ("Fcn(expression: \"if t < 1[s] then 0 else 1\")", |s| 1.0 - s.cos()),
-    ("Ramp(start: \"1 s\", slope: \"1 1/s\")", |s| s - s.sin()),
+    ("Ramp(start: \"1 s\", slope: 1)", |s| s - s.sin()),
     ("SignalBuilder(times: [0, 1, 9], values: [0, 0, 8])", |s| s - s.sin()),
 ];
 

@@ -1,11 +1,12 @@
 //! Walks the syntax tree: names, fields, indices, operators, choices.
 
+use super::arithmetic::{binary, each, negate, select};
 use super::compile::{Segment, SegmentKind, Signal, SignalPath, SignalResolver};
-use super::functions::{self, LIST_LIMIT, bounded};
-use super::operator::{Binary, Op, Unary};
+use super::functions::{self, LIST_LIMIT};
+use super::operator::{Binary, Op};
 use super::syntax::{Each, Expr, ExprKind};
 use super::term::{Scalar, Term};
-use super::units::{Ledger, TermUnit, UnitRule, common};
+use super::units::{Ledger, TermUnit};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::{SymbolicUnit, Unit};
 use crate::value::{Scope, Value};
@@ -55,7 +56,8 @@ impl<'a> Evaluator<'a> {
     pub(super) fn term(&mut self, expr: &Expr) -> Result<Term, Diagnostic> {
         match &expr.kind {
             ExprKind::Number(value, unit) => {
-                Ok(Term::Real(Scalar::Known(*value), unit.map(TermUnit::from)))
+                let unit = unit.map(TermUnit::from);
+                Ok(Term::Real(Scalar::Known(*value), unit))
             }
             ExprKind::Bool(value) => Ok(Term::Bool(Scalar::Known(f64::from(*value)))),
             ExprKind::Text(text) => Ok(Term::Text(text.clone())),
@@ -385,175 +387,9 @@ pub(super) fn wrong(expected: &str, found: &Term, span: Span) -> Diagnostic {
     Diagnostic::error("expression-type", span, message)
 }
 
-fn truth(term: Term, span: Span) -> Result<Scalar, Diagnostic> {
+pub(super) fn truth(term: Term, span: Span) -> Result<Scalar, Diagnostic> {
     match term {
         Term::Bool(scalar) => Ok(scalar),
         other => Err(wrong("a truth value", &other, span)),
-    }
-}
-
-fn negate(op: Unary, term: Term, span: Span) -> Result<Term, Diagnostic> {
-    match (op, term) {
-        (Unary::Not, term) => truth(term, span)?.unary(op, span).map(Term::Bool),
-        (_, Term::Real(x, unit)) => Ok(Term::Real(x.unary(op, span)?, unit)),
-        (_, other) => Err(wrong("a number", &other, span)),
-    }
-}
-
-/// Applies `f` to every element of a list, or to the value itself.
-pub(super) fn each(
-    term: Term,
-    f: &mut dyn FnMut(Term) -> Result<Term, Diagnostic>,
-) -> Result<Term, Diagnostic> {
-    match term {
-        Term::List(items) => {
-            items.into_iter().map(|item| each(item, f)).collect::<Result<_, _>>().map(Term::List)
-        }
-        other => f(other),
-    }
-}
-
-/// An operator on numbers, element by element on lists; `==` and `!=` also on texts and truth
-/// values.
-pub(super) fn binary(op: Binary, a: Term, b: Term, span: Span) -> Result<Term, Diagnostic> {
-    match (a, b) {
-        (Term::List(a), Term::List(b)) => {
-            if a.len() != b.len() {
-                let message = format!(
-                    "`{}` of lists of different lengths, {} and {}",
-                    op.symbol(),
-                    a.len(),
-                    b.len()
-                );
-                return Err(Diagnostic::error("expression-length", span, message));
-            }
-            let pairs = a.into_iter().zip(b);
-            pairs.map(|(a, b)| binary(op, a, b, span)).collect::<Result<_, _>>().map(Term::List)
-        }
-        (Term::List(a), b) => {
-            bounded(a.len().saturating_mul(b.size()), span)?;
-            let results = a.into_iter().map(|a| binary(op, a, b.clone(), span));
-            results.collect::<Result<_, _>>().map(Term::List)
-        }
-        (a, Term::List(b)) => {
-            bounded(b.len().saturating_mul(a.size()), span)?;
-            let results = b.into_iter().map(|b| binary(op, a.clone(), b, span));
-            results.collect::<Result<_, _>>().map(Term::List)
-        }
-        (Term::Real(a, a_unit), Term::Real(b, b_unit)) => {
-            real_binary(op, (a, a_unit), (b, b_unit), span)
-        }
-        (Term::Bool(a), Term::Bool(b)) if matches!(op, Binary::Equal | Binary::NotEqual) => {
-            a.binary(op, b, span).map(Term::Bool)
-        }
-        (Term::Text(a), Term::Text(b)) if matches!(op, Binary::Equal | Binary::NotEqual) => {
-            Ok(Term::Bool(Scalar::Known(f64::from((a == b) == (op == Binary::Equal)))))
-        }
-        (a, b) => {
-            let message = format!(
-                "`{}` does not apply to {} and {}",
-                op.symbol(),
-                a.describe(),
-                b.describe()
-            );
-            Err(Diagnostic::error("expression-type", span, message))
-        }
-    }
-}
-
-fn real_binary(
-    op: Binary,
-    (a, a_unit): (Scalar, Option<TermUnit>),
-    (b, b_unit): (Scalar, Option<TermUnit>),
-    span: Span,
-) -> Result<Term, Diagnostic> {
-    let unit = match op {
-        Binary::Multiply | Binary::Divide => match (a_unit, b_unit) {
-            (None, None) => None,
-            (a_unit, b_unit) => {
-                // A number that is written without unit; what a function gives has none at all.
-                let is_bare = |scalar: &Scalar, unit: &Option<TermUnit>| {
-                    unit.is_none() && matches!(scalar, Scalar::Known(_))
-                };
-                let scales = is_bare(&a, &a_unit) || is_bare(&b, &b_unit);
-                let one = || TermUnit::from(Unit::ONE);
-                let (left, right) = (a_unit.unwrap_or_else(one), b_unit.unwrap_or_else(one));
-                let unit = match op {
-                    Binary::Multiply => left.times(&right),
-                    _ => left.over(&right),
-                };
-                let unit = if scales { unit.and_then(TermUnit::scaled) } else { unit };
-                Some(unit.ok_or_else(|| power_range(span))?)
-            }
-        },
-        Binary::Power => power_unit(a_unit, &b, b_unit, span)?,
-        _ => common(a_unit, b_unit, UnitRule::Sides(op.symbol()), span)?,
-    };
-    if op.sign().is_some() {
-        let unit = unit.as_ref().and_then(TermUnit::nominal);
-        return a.compare(op, b, unit, span).map(Term::Bool);
-    }
-    let result = a.binary(op, b, span)?;
-    Ok(match op {
-        Binary::Atan2 => Term::Real(result, Some(Unit::RADIAN.into())),
-        _ => Term::Real(result, unit),
-    })
-}
-
-fn power_range(span: Span) -> Diagnostic {
-    Diagnostic::error("unit-mismatch", span, "the unit of the result has exponents out of range")
-}
-
-fn power_unit(
-    base: Option<TermUnit>,
-    exponent: &Scalar,
-    exponent_unit: Option<TermUnit>,
-    span: Span,
-) -> Result<Option<TermUnit>, Diagnostic> {
-    if let Some(unit) = exponent_unit {
-        unit.agree(&Unit::ONE.into(), UnitRule::Exponent, span)?;
-    }
-    match (base, exponent) {
-        (None, _) => Ok(None),
-        (Some(unit), _) if unit.known() == Some(Unit::ONE) => Ok(Some(unit)),
-        (Some(unit), Scalar::Known(exponent)) => {
-            unit.real_power(*exponent).map(Some).ok_or_else(|| {
-                let message = format!("{unit} cannot be raised to the power {exponent}");
-                Diagnostic::error("unit-mismatch", span, message)
-                    .hint("an exponent of a quantity is a multiple of 1/12")
-            })
-        }
-        (Some(unit), Scalar::Later(_)) => {
-            let message =
-                format!("a quantity in {unit} cannot be raised to a power that changes with time");
-            Err(Diagnostic::error("unit-mismatch", span, message))
-        }
-    }
-}
-
-/// `if` with a condition that is known only later: both branches must have one type.
-fn select(condition: &Scalar, yes: Term, no: Term, span: Span) -> Result<Term, Diagnostic> {
-    match (yes, no) {
-        (Term::Real(a, a_unit), Term::Real(b, b_unit)) => {
-            let unit = common(a_unit, b_unit, UnitRule::Choices, span)?;
-            Ok(Term::Real(condition.clone().select(a, b, span)?, unit))
-        }
-        (Term::Bool(a), Term::Bool(b)) => Ok(Term::Bool(condition.clone().select(a, b, span)?)),
-        (Term::List(a), Term::List(b)) if a.len() == b.len() => {
-            bounded(a.len().saturating_mul(condition.size()), span)?;
-            let pairs = a.into_iter().zip(b);
-            pairs
-                .map(|(a, b)| select(condition, a, b, span))
-                .collect::<Result<_, _>>()
-                .map(Term::List)
-        }
-        (a, b) => {
-            let message = format!(
-                "the choices are of different kinds, {} and {}",
-                a.describe(),
-                b.describe()
-            );
-            Err(Diagnostic::error("expression-type", span, message))
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! The functions that expressions can call.
 
-use super::evaluate::{binary, each as for_each, whole, wrong};
+use super::arithmetic::{binary, each as for_each};
+use super::evaluate::{whole, wrong};
 use super::operator::{Binary, Unary};
 use super::term::{Scalar, Term};
 use super::units::{TermUnit, UnitRule, common};

@@ -198,10 +198,14 @@ struct Signals;
 impl SignalResolver for Signals {
     fn resolve(&mut self, path: &SignalPath) -> Result<Signal, Diagnostic> {
         Ok(match path.to_string().as_str() {
-            "t" => Signal::Real { slot: 0, unit: Some(Unit::SECOND) },
-            "body.state.base.position" => Signal::Run { start: 1, len: 3, unit: Some(Unit::METRE) },
-            "body.state.base.position[2]" => Signal::Real { slot: 3, unit: Some(Unit::METRE) },
-            "foot[FL_foot].point.gap" => Signal::Real { slot: 4, unit: Some(Unit::METRE) },
+            "t" => Signal::Real { slot: 0, unit: Some(Unit::SECOND.into()) },
+            "body.state.base.position" => {
+                Signal::Run { start: 1, len: 3, unit: Some(Unit::METRE.into()) }
+            }
+            "body.state.base.position[2]" => {
+                Signal::Real { slot: 3, unit: Some(Unit::METRE.into()) }
+            }
+            "foot[FL_foot].point.gap" => Signal::Real { slot: 4, unit: Some(Unit::METRE.into()) },
             "^on" => Signal::Bool { slot: 5 },
             "u[1..3]" => Signal::Run { start: 6, len: 2, unit: None },
             other => {

@@ -136,10 +136,12 @@ impl TermUnit {
         self.unit.known()
     }
 
-    /// The unit if the numbers that were written without one are pure numbers.
+    /// The unit if the numbers that were written without one are pure numbers; none if it is a
+    /// power of time then, for which these may stand.
     pub(super) fn nominal(&self) -> Option<Unit> {
         let factor = |var: Var| (var.0 >= FACTORS).then(|| SymbolicUnit::from(Unit::ONE));
-        self.unit.substitute(&factor)?.known()
+        let plain = self.unit.substitute(&factor)?.known()?;
+        (self.unit.known().is_some() || !plain.is_of_time()).then_some(plain)
     }
 
     pub(super) fn symbolic(self) -> SymbolicUnit {
@@ -209,7 +211,8 @@ pub(super) fn common(
     match (a, b) {
         (Some(a), Some(b)) => {
             a.agree(&b, rule, span)?;
-            Ok(Some(if a.known().is_some() { a } else { b }))
+            let unit = if a.known().is_some() { &a.unit } else { &b.unit };
+            Ok(Some(a.with(Some(&b), unit.clone())))
         }
         (a, b) => Ok(a.or(b)),
     }

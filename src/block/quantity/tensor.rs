@@ -55,8 +55,8 @@ impl JsonSchema for Scalar {
     }
 }
 
-/// A number, a vector or a matrix, of any unit, which it keeps if it is one for all. A matrix is written as the list of
-/// its rows.
+/// A number, a vector or a matrix, of any unit, which it keeps if it is one for all. A matrix is
+/// written as the list of its rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tensor {
     shape: Vec<usize>,

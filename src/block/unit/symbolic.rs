@@ -28,8 +28,8 @@ impl SymbolicUnit {
         self.terms.is_empty().then_some(self.known)
     }
 
-    /// The same, with the power of rad open if the known part is a ratio or an angle, which stand for
-    /// one another.
+    /// The same, with the power of rad open if the known part is a ratio or an angle, which stand
+    /// for one another.
     #[must_use]
     pub fn with_open_angle(self) -> Self {
         let known = if self.known.is_ratio() { self.known.loosened() } else { self.known };
@@ -126,9 +126,9 @@ impl SymbolicUnit {
         Self { known: self.known, terms }
     }
 
-    /// What a variable in `self = 1` is, written by the rest: one with the exponent 1 or -1 if there
-    /// is one, of those one that is not `last`, else the only one. `None` if there is none, or the
-    /// rest has no such root.
+    /// What a variable in `self = 1` is, written by the rest: one with the exponent 1 or -1 if
+    /// there is one, of those one that is not `last`, else the only one. `None` if there is none,
+    /// or the rest has no such root.
     pub fn solved(&self, last: &dyn Fn(Var) -> bool) -> Option<(Var, Self)> {
         let whole = |wanted: &dyn Fn(Var) -> bool| {
             let terms = self.terms.iter().rev();

@@ -98,7 +98,9 @@ impl Expander<'_> {
                 }
             }
         }
-        let unit = found_unit.map_or(PortUnit::Unspecified, PortUnit::from);
+        // A number without unit adopts one; a vector may be of several.
+        let bare = if ty == Type::Real { PortUnit::Adopted } else { PortUnit::Unspecified };
+        let unit = found_unit.map_or(bare, PortUnit::from);
         let input = Input { ty, var_count, unit, value, held: port.held };
         let mut text = format!("Input({}", super::node_text(written));
         if let Some(node) = node {

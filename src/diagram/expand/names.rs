@@ -18,8 +18,9 @@ use super::{Expander, evaluate};
 use crate::language::{self, Construct, Entries, Entry, Text, What, construct, wrong_type};
 
 construct! {
-    /// A parameter with a unit and bounds, which hold for overrides of the command line too. Without
-    /// them a parameter is a value alone: `"kp": "60 N*m/rad"`. A 0 that replaces it needs no unit.
+    /// A parameter with a unit and bounds, which hold for overrides of the command line too.
+    /// Without them a parameter is a value alone: `"kp": "60 N*m/rad"`. A 0 that replaces it needs
+    /// no unit.
     ///
     /// ```ron
     /// "k": Param(value: "200 N/m", unit: "N/m", min: 0.0, max: "10 kN/m", doc: "stiffness"),

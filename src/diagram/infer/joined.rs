@@ -11,7 +11,7 @@ use crate::function_frame::plan_alone;
 use crate::ids::BlockId;
 use crate::network::Source;
 
-impl Inference {
+impl Inference<'_> {
     /// Makes the declaration of every block that joins copies and of which it is known which of
     /// its inputs are numbers; with `all`, of every other too: what is not known is a vector. Gives
     /// the wires that are to be looked at from now on.

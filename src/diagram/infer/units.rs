@@ -7,8 +7,9 @@ use legwork_block::{Diagnostic, Diagnostics, PortUnit, Span, SymbolicUnit, Unit,
 
 use super::Inference;
 use super::wire::Blocked;
+use crate::expand::Assertion;
 use crate::ids::BlockId;
-use crate::network::source_text;
+use crate::network::{Source, source_text};
 use crate::units::{Cause, Clash, UnitTerm};
 
 /// An output put together from parts: it has a unit if they have one.
@@ -31,7 +32,7 @@ struct Origin {
     text: String,
 }
 
-impl Inference {
+impl Inference<'_> {
     /// Writes down what every block asks of the units of its ports.
     pub(super) fn ask_units(&mut self, diagnostics: &mut Diagnostics) {
         for block in self.network.by_path.clone() {
@@ -92,8 +93,23 @@ impl Inference {
             if std::mem::replace(&mut bare_is_settled, true) {
                 return;
             }
+            self.note_open_times();
             for (cause, clash) in self.solution.units.settle_bare() {
                 self.late_conflict(cause, &clash, diagnostics);
+            }
+        }
+    }
+
+    /// Finds the outputs in a power of time by a factor without unit.
+    fn note_open_times(&mut self) {
+        let (blocks, units) = (&self.network.blocks, &self.solution.units);
+        for block in blocks.ids() {
+            for (output, port) in blocks[block].declaration.outputs.iter().enumerate() {
+                let PortUnit::Of(unit) = &port.unit else { continue };
+                let is_known = units.unit(unit).is_some_and(|unit| unit.known().is_some());
+                if !is_known && units.without_bare(unit).is_some_and(Unit::is_of_time) {
+                    self.open_times.insert((block, output));
+                }
             }
         }
     }
@@ -163,6 +179,13 @@ impl Inference {
                 let unit = UnitTerm::of(&block.declaration.outputs[output].unit);
                 (vec![unit], UnitTerm::Unspecified, block.span)
             }
+            Cause::Declared(index) => {
+                let declared = &self.declared[index];
+                let unit = declared.unit.map(|unit| UnitTerm::Of(unit.into()));
+                let found = self.carried(&declared.source);
+                let found = found.map_or(UnitTerm::Unspecified, |found| found.unit);
+                (unit.into_iter().collect(), found, declared.span)
+            }
             Cause::Bare(_) => (Vec::new(), UnitTerm::Unspecified, Span::default()),
             Cause::Place(span) => (Vec::new(), UnitTerm::Unspecified, span),
         }
@@ -188,6 +211,7 @@ impl Inference {
                 format!("`{}.{}`", block.path, block.declaration.outputs[output].name)
             }
             Cause::Equation(block, _) => format!("`{}`", self.network.blocks[block].path),
+            Cause::Declared(index) => self.declared[index].what.clone(),
             Cause::Place(_) | Cause::Bare(_) => "a part of a bus".to_owned(),
         };
         // Of two units that agree only if a bare factor had one, what they are without.
@@ -289,16 +313,12 @@ impl Inference {
                 let block = &self.network.blocks[block];
                 let name = &block.declaration.inputs[input].name;
                 let to = (block.span, format!("`{}.{name}`", block.path));
-                let source = block.inputs[input].as_ref().map(|wire| &wire.source);
-                let mut from = None;
-                if let Some(source) = source {
-                    let text = source_text(&self.network.blocks, source);
-                    source.each_port(&mut |part| {
-                        let span = self.network.blocks[part.block].span;
-                        from.get_or_insert((span, format!("`{text}`")));
-                    });
-                }
-                (to, from)
+                let wire = block.inputs[input].as_ref();
+                (to, wire.and_then(|wire| self.place_of(&wire.source)))
+            }
+            Cause::Declared(index) => {
+                let Assertion { what, source, .. } = &self.declared[index];
+                ((span, what.clone()), self.place_of(source))
             }
             _ => ((span, "this".to_owned()), Some((span, "this".to_owned()))),
         };
@@ -316,6 +336,18 @@ impl Inference {
             }
             vars.extend(unit.vars());
         }
+    }
+
+    /// Where a source is, and how it is written.
+    fn place_of(&self, source: &Source) -> Option<(Span, String)> {
+        let blocks = &self.network.blocks;
+        let mut place = None;
+        source.each_port(&mut |part| {
+            place.get_or_insert_with(|| {
+                (blocks[part.block].span, format!("`{}`", source_text(blocks, source)))
+            });
+        });
+        place
     }
 
     /// Path and parameter of a factor without unit.

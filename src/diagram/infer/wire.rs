@@ -107,7 +107,7 @@ impl Sources<'_> {
             units.push((found.unit, item.span()));
             frame = found.frame;
         }
-        let unit = self.joined(units);
+        let unit = self.joined(&units);
         Ok(Carried { ty: Type::array(element, items.len()), unit, frame })
     }
 
@@ -129,7 +129,7 @@ impl Sources<'_> {
             units.push((found.unit, item.span()));
             frame = found.frame;
         }
-        let unit = self.joined(units);
+        let unit = self.joined(&units);
         Ok(Carried { ty: Type::array(element, count), unit, frame })
     }
 
@@ -149,7 +149,7 @@ impl Sources<'_> {
     }
 
     /// The unit of all elements of an array: that of its items, if they have one.
-    fn joined(&mut self, items: Vec<(UnitTerm, Span)>) -> UnitTerm {
+    fn joined(&mut self, items: &[(UnitTerm, Span)]) -> UnitTerm {
         let units = &mut self.solution.units;
         let known = |unit: &UnitTerm| match unit {
             UnitTerm::Of(unit) => units.unit(unit)?.known(),
