@@ -374,8 +374,11 @@ fn s11_3_a_stepper_allocates_nothing_per_step() {
             }
             sum
         };
+        stepper.step(1).unwrap();
         let first = episode(&mut stepper);
         stepper.reset().unwrap();
+        // Solvers without a past make room for one.
+        stepper.step(1).unwrap();
         let mut second = 0.0;
         let info = measure(|| second = episode(&mut stepper));
         assert_eq!(first.to_bits(), second.to_bits(), "{file}");

@@ -23,9 +23,9 @@ pub struct Output(usize);
 ///
 /// Names are resolved once; what is written and read are slices of the run's own memory. After
 /// [`Stepper::step`] signals are those of the new time, with the inputs as they are; an input that
-/// is written then makes them anew before the next step. A step allocates nothing, but for diagrams
-/// with parts that restart. Nothing of the past is kept and nothing is recorded: a
-/// [`Session`](crate::Session) does both.
+/// is written then makes them anew before the next step. A step after the first of an episode
+/// allocates nothing, but for diagrams with parts that restart. Nothing of the past is kept and
+/// nothing is recorded: a [`Session`](crate::Session) does both.
 ///
 /// ```
 /// use legwork_study::{Error, Library};
