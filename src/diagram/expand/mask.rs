@@ -76,7 +76,7 @@ construct! {
     /// `Any`.
     ///
     /// ```ron
-    /// params: { "k": Real(unit: "N/m", min: 0.0, default: "1 kN/m", doc: "the stiffness") },
+    /// params: { "k": Real(unit: "1", min: 0.0, default: 1.0, doc: "the gain") },
     /// ```
     "Real":
     pub(super) struct Parameter<'n> {
