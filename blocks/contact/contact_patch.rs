@@ -13,7 +13,8 @@ use crate::buses::{ContactPointsBus, RobotDims, StateBus, contact_points};
 use crate::contact::depth::{Deep, DepthWatch};
 use crate::contact::geometry::{ContactGeometry, Moved, Work, Written};
 use crate::contact::ground::Ground;
-use crate::contact::shape::{Hulls, PatchShape};
+use crate::contact::hulls::Hulls;
+use crate::contact::shape::PatchShape;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::kinematics;
@@ -30,6 +31,7 @@ use crate::robot::shared_kinematics::kinematics;
 /// | `Grid(size: [x, y], cells: [10, 10])` | one per cell | middles, in the frame's x-y plane |
 /// | `FromCollision` | 8 per box, 1 per sphere, 2 per cylinder, capsule | all collision shapes |
 /// | | `hull_vertices` per mesh at most | corners of its convex hull |
+/// | `Sole(down: [0, 0, -1], depth: "5 mm", points: 8)` | `points` at most | of collision meshes and boxes |
 ///
 /// A contact of the k is what `ContactPoint` gives for one; see there for axes, velocity, ground
 /// that moves and other bodies. The motion of the link is computed once for all of them.
@@ -41,7 +43,9 @@ use crate::robot::shared_kinematics::kinematics;
 ///
 /// A mesh of the robot file touches with corners of its convex hull: those that lie farthest outside
 /// the hull of the ones before, at most `hull_vertices` of them. Where the mesh reaches beyond that
-/// hull by more than a fiftieth of its size, a warning says how far.
+/// hull by more than a fiftieth of its size, a warning says how far. Sixteen corners are spread over
+/// all of a foot, and may miss its sole by millimetres; `Sole` takes what lies lowest: the corners of
+/// the convex polygon around all vertices down to `depth` above the lowest.
 ///
 /// A contact that starts more than 1 cm inside the surface, enters it that deep within one step, or
 /// sinks in that far is a warning of the run.

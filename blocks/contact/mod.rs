@@ -12,9 +12,11 @@ pub(crate) mod friction_cone;
 pub(crate) mod gauss_contact;
 mod geometry;
 mod ground;
+pub(crate) mod hulls;
 mod impact;
 mod implicit_contact;
 pub(crate) mod shape;
+mod sole;
 
 use legwork_block::Registry;
 

@@ -1,12 +1,13 @@
 //! What of a robot touches, as parameters.
 
 use legwork_block::quantity::{Length, NonNegative, Positive};
-use legwork_block::{Files, Invalid, parameters};
+use legwork_block::{Invalid, parameters};
 use legwork_contact::Feature;
-use legwork_mechanics::{Collision, FrameId, Model, Placement, Shape};
+use legwork_mechanics::{Collision, FrameId, Model, Shape};
 use nalgebra::Vector3;
 
-use crate::robot::meshes;
+use crate::contact::hulls::Hulls;
+use crate::contact::sole::sole;
 
 /// What of a robot touches the ground in one point.
 #[parameters]
@@ -59,6 +60,19 @@ pub enum PatchShape {
     Sphere {
         /// Its radius [m].
         radius: Positive<Length>,
+    },
+    /// What of the link's collision meshes and boxes lies lowest: the corners of the convex polygon
+    /// around all their corners down to `depth` above the lowest.
+    Sole {
+        /// Which way is down in the frame, of any length but zero [1].
+        #[default = [0, 0, -1]]
+        down: [f64; 3],
+        /// How far above the lowest one a corner may lie [m].
+        #[default = 0.005]
+        depth: Positive<Length>,
+        /// Most corners, at least 3; those that cut off the least of the polygon are left out.
+        #[default = 8]
+        points: usize,
     },
     /// The middles of the cells of a rectangle in the frame's x-y plane, row by row along x: the
     /// elements of a sole or of an elastic foundation.
@@ -129,6 +143,11 @@ impl PatchShape {
             Self::FromCollision => {
                 without_place(at)?;
                 collision_features(model, frame, hulls)
+            }
+            Self::Sole { down, depth, points } => {
+                without_place(at)?;
+                let corners = sole(&corners(model, frame, hulls)?, *down, depth.value(), *points)?;
+                Ok(corners.into_iter().map(Feature::vertex).collect())
             }
             Self::Vertices(vertices) if vertices.is_empty() => {
                 wrong("expected at least one vertex, found none".to_owned())
@@ -235,47 +254,41 @@ fn collision_features(
     Ok(features)
 }
 
-/// Convex hulls of meshes.
-pub(crate) struct Hulls<'a> {
-    /// Where the meshes are.
-    pub(crate) files: &'a dyn Files,
-    /// Most corners of a hull.
-    pub(crate) most: usize,
-    /// Meshes that reach far beyond their hulls.
-    pub(crate) doubts: Vec<Invalid>,
+/// The corners of all collision meshes and boxes of a link.
+fn corners(
+    model: &Model,
+    frame: FrameId,
+    hulls: &mut Hulls<'_>,
+) -> Result<Vec<Vector3<f64>>, Invalid> {
+    let mut corners = Vec::new();
+    for collision in model.collisions_of(frame) {
+        match &collision.shape {
+            Shape::Mesh { path, scale } => {
+                corners.extend(hulls.vertices(path, scale, &collision.link_from_shape)?);
+            }
+            Shape::Box { size } => corners.extend(box_corners(collision, size)),
+            _ => {}
+        }
+    }
+    if corners.is_empty() {
+        let name = &model.frame(frame).name;
+        let message = format!("link `{name}` has no box or mesh among its collision shapes");
+        let hint = "state it: shape: Vertices([[x, y, z], …]) or shape: FromCollision";
+        return Err(Invalid::parameter("shape", message).hint(hint));
+    }
+    Ok(corners)
 }
 
-/// Most corners that a hull may be given, and the fewest that have an inside.
-const CORNERS: std::ops::RangeInclusive<usize> = 4..=1000;
-/// How far a mesh may reach beyond its hull without a warning, as a part of its size.
-const MOST_MISS: f64 = 0.02;
-
-impl Hulls<'_> {
-    /// The corners of a hull, in axes of the link.
-    fn corners(
-        &mut self,
-        path: &str,
-        scale: &Vector3<f64>,
-        link_from_shape: &Placement,
-    ) -> Result<Vec<Vector3<f64>>, Invalid> {
-        let most = self.most;
-        if !CORNERS.contains(&most) {
-            let message = format!("expected 4 to {} corners, found {most}", CORNERS.end());
-            return Err(Invalid::parameter("hull_vertices", message));
-        }
-        let (corners, miss) = meshes::hull(self.files, path, scale, link_from_shape, most)?;
-        let reach =
-            |from: &Vector3<f64>| corners.iter().map(|c| (c - from).norm()).fold(0.0, f64::max);
-        let size = corners.first().map_or(0.0, reach);
-        if miss > MOST_MISS * size {
-            let message = format!(
-                "the hull of {most} corners leaves out up to {:.1} mm of the mesh `{path}`",
-                1000.0 * miss
-            );
-            self.doubts.push(Invalid::parameter("hull_vertices", message));
-        }
-        Ok(corners)
-    }
+/// The eight corners of a box.
+fn box_corners<'c>(
+    collision: &'c Collision,
+    size: &'c Vector3<f64>,
+) -> impl Iterator<Item = Vector3<f64>> + 'c {
+    (0..8).map(move |corner| {
+        let side = |bit: usize| if corner >> bit & 1 == 0 { -0.5 } else { 0.5 };
+        let half = Vector3::new(side(0), side(1), side(2)).component_mul(size);
+        collision.link_from_shape.transform_point(&half)
+    })
 }
 
 /// Adds the features of one shape; whether it has any.
@@ -291,11 +304,9 @@ fn add_features(collision: &Collision, features: &mut Vec<Feature>) -> bool {
                 Feature::Ball { center, radius }
             }));
         }
-        Shape::Box { size } => features.extend((0..8).map(|corner| {
-            let side = |bit: usize| if corner >> bit & 1 == 0 { -0.5 } else { 0.5 };
-            let half = Vector3::new(side(0), side(1), side(2)).component_mul(&size);
-            Feature::vertex(placement.transform_point(&half))
-        })),
+        Shape::Box { size } => {
+            features.extend(box_corners(collision, &size).map(Feature::vertex));
+        }
         _ => return false,
     }
     true

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use legwork_block::{Files, Invalid};
 use legwork_mechanics::{Inertia, Model, Placement, Shape};
-use legwork_mesh::Hull;
+use legwork_mesh::Format;
 use nalgebra::Vector3;
 
 use extent::Extent;
@@ -74,30 +74,28 @@ fn listed(names: impl Iterator<Item = String>) -> String {
     text
 }
 
-/// The corners of the convex hull of a mesh, at most `most` of them, in axes of its link [m], and
-/// how far the mesh reaches beyond their hull [m].
+/// The vertices of a mesh, in axes of its link [m].
 ///
 /// # Errors
-/// If the file is missing or no mesh, or its points have no volume.
-pub(crate) fn hull(
+/// If the file is missing or no mesh.
+pub(crate) fn vertices(
     files: &dyn Files,
     path: &str,
     scale: &Vector3<f64>,
     link_from_shape: &Placement,
-    most: usize,
-) -> Result<(Vec<Vector3<f64>>, f64), Invalid> {
+) -> Result<Vec<Vector3<f64>>, Invalid> {
     let wrong = |what: String| {
         let hint = "state what touches: shape: Vertices([[x, y, z], …])";
-        Invalid::parameter("shape", what).hint(hint)
+        Invalid::parameter("shape", format!("mesh `{path}`: {what}")).hint(hint)
     };
-    let bytes = files.read_found(path).map_err(|why| wrong(format!("mesh `{path}`: {why}")))?;
-    let mut mesh = reading::read(path, &bytes, &|name| files.read_found(name))
-        .map_err(|why| wrong(format!("mesh `{path}`: {why}")))?;
-    mesh.scale(*scale);
-    let hull = Hull::of_mesh(&mesh, most)
-        .map_err(|error| wrong(format!("mesh `{path}` has no volume: {error}")))?;
-    let corners = hull.vertices.iter().map(|corner| link_from_shape.transform_point(corner));
-    Ok((corners.collect(), hull.miss))
+    let bytes = files.read_found(path).map_err(wrong)?;
+    let mesh = reading::read(path, &bytes, &|name| match Format::of(path) {
+        Some(Format::Gltf) => files.read_found(name),
+        _ => Err("materials do not touch".to_owned()),
+    });
+    let place =
+        |vertex: &Vector3<f64>| link_from_shape.transform_point(&vertex.component_mul(scale));
+    Ok(mesh.map_err(wrong)?.vertices.iter().map(place).collect())
 }
 
 /// A link with a mass of its own, and the shapes that show where it is.

@@ -23,8 +23,8 @@ use crate::robot::urdf::{
 /// body, `thigh_joint`. Bodies without joints are welded to their parents and stay as frames, as do
 /// sites. `feet` names bodies. Defaults by class, frames, replicas and included files are applied;
 /// inertias are those of `<inertial>`, else of the geometry, by MuJoCo's rules and compiler
-/// settings, meshes (STL, OBJ, MSH) read where an inertia depends on them. Armature is the rotor
-/// inertia of the joint.
+/// settings, of meshes (STL, OBJ, MSH, COLLADA, glTF) too; a mesh on which no inertia depends may be
+/// missing, and one warning lists those. Armature is the rotor inertia of the joint.
 ///
 /// If the only body of the world that moves has a free joint, that body is the floating base, and
 /// what stands in the world beside it is not part of the robot. Else the base is fixed and called

@@ -6,7 +6,8 @@ use legwork_contact::Feature;
 use serde_json::json;
 
 use super::*;
-use crate::contact::shape::{Hulls, PatchShape};
+use crate::contact::hulls::Hulls;
+use crate::contact::shape::PatchShape;
 use crate::robot::model::RobotModel;
 use crate::robot::urdf::Urdf;
 use crate::testing::robots::World;
@@ -77,10 +78,18 @@ fn point(feature: Feature) -> Vector3<f64> {
 }
 
 fn corners(files: &Kept, most: usize) -> Result<(Vec<Vector3<f64>>, usize), Invalid> {
+    corners_of(&PatchShape::FromCollision, files, most)
+}
+
+fn corners_of(
+    shape: &PatchShape,
+    files: &Kept,
+    most: usize,
+) -> Result<(Vec<Vector3<f64>>, usize), Invalid> {
     let (robot, _) = load(files);
     let mut hulls = Hulls { files, most, doubts: Vec::new() };
     let frame = robot.model.find_frame("foot").expect("a link");
-    let features = PatchShape::FromCollision.features(None, &robot.model, frame, &mut hulls)?;
+    let features = shape.features(None, &robot.model, frame, &mut hulls)?;
     Ok((features.into_iter().map(point).collect(), hulls.doubts.len()))
 }
 
@@ -105,6 +114,13 @@ fn a_mesh_touches_with_the_corners_of_its_hull() {
         assert!((found - Vector3::from(*expected)).norm() < 1e-8, "{found} {expected:?}");
     }
     assert_eq!(doubts, 0);
+    // Its sole are the lower four.
+    let shape: PatchShape = serde_json::from_value(json!({ "Sole": {} })).expect("it binds");
+    let (sole, _) = corners_of(&shape, &files, 16).expect("a sole");
+    assert_eq!(sole.len(), 4);
+    for corner in &sole {
+        assert!((corner.z + 0.5).abs() < 1e-8 && found.iter().any(|other| other == corner));
+    }
     // Four corners leave out much of it.
     let (few, doubts) = corners(&files, 4).expect("a hull");
     assert_eq!((few.len(), doubts), (4, 1));
