@@ -46,7 +46,7 @@ construct! {
     /// ```ron
     /// Mask(
     ///     doc: "A gain, and behind it what the user puts there; by default nothing.",
-    ///     params: { "k": Real(min: 0.0, default: 1.0, doc: "the gain") },
+    ///     params: { "k": Real(unit: "1", min: 0.0, default: 1.0, doc: "the gain") },
     ///     holes: { "limit": (in: { "u": "Real" }, out: { "y": "Real" }, default: Gain(gain: 1.0)) },
     ///     ports: (in: { "u": "Real" }, out: { "y": "Real" }),
     ///     blocks: {
