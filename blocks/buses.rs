@@ -9,6 +9,7 @@ use legwork_block::{
 use legwork_mechanics::{MassFactorRef, PackedFactor};
 
 use crate::robot::model::RobotModel;
+use crate::robot::passive_forces::added_inertia;
 
 mod constraints;
 mod gait;
@@ -20,11 +21,12 @@ pub use gait::{GaitBus, GaitRef};
 pub use kin_dyn::{KinDynBus, KinDynRef};
 pub use state::{RobotDims, State, StateBus};
 
-/// `Dynamics(robot)`: the terms of `M ν̇ + h = Sᵀτ + Jᵀf − d ν` at one state.
+/// `Dynamics(robot)`: the terms of `M ν̇ + h = Sᵀτ + Jᵀf − p` at one state.
 ///
-/// Joint damping enters here once: `factor` is that of `M + Δt d` where a step can be implicit in
-/// it ([`Mass`](crate::robot::Mass)), and whoever asks for forces subtracts `d ν`. `M` and `h` know
-/// nothing of it.
+/// What the joints do by themselves enters here once, damping, dry friction and springs:
+/// `p = d ν + k (s − r)`. `factor` is that of `M + Δt d + ¼ Δt² k` where a step is known to end at
+/// `ν + Δt ν̇` ([`Mass`](crate::robot::Mass)), and whoever asks for forces subtracts p. `M` and `h`
+/// know nothing of it.
 #[bus_type(
     |robot: Arg, nv: &Dim|
     as Dynamics;
@@ -34,12 +36,15 @@ pub use state::{RobotDims, State, StateBus};
     bias_force("h"): Vector::of(nv), _, "bias force: Coriolis, centrifugal and gravity",
         units "N, N m";
     factor: Matrix::of(nv, nv.clone() + 1), _,
-        "the factor of M + Δt d with its sparsity, for blocks: see [`PackedFactor`]",
+        "the factor of M + Δt d + ¼ Δt² k with its sparsity, for blocks: see [`PackedFactor`]",
         shape "nv × (nv+1)";
     joints: Vector::of(nv), _, "1 at joints, on which torques act in their order; 0 at bases",
         units "1";
+    passive_force: Vector::of(nv), _,
+        "p: damping, dry friction and springs of the joints, `d ν + k (s − r)`", units "N m, N";
     damping: Vector::of(nv), _, "d: damping and dry friction of the joints at this speed",
         units "N m s, N s/m";
+    stiffness: Vector::of(nv), _, "k: that of the springs of the joints", units "N m, N/m";
 )]
 pub struct DynamicsBus;
 
@@ -61,6 +66,17 @@ impl Dynamics<'_> {
             return Ok(());
         }
         Err(Fault::new("expected one torque for each joint of the robot"))
+    }
+
+    /// What damping and springs of coordinate `k` add to its inertia in a step of this length [kg
+    /// m², kg].
+    pub(crate) fn added_inertia(&self, k: usize, step: f64) -> f64 {
+        added_inertia(self.damping[k], self.stiffness[k], step)
+    }
+
+    /// Whether any joint has damping, friction or a spring.
+    pub(crate) fn has_passive_forces(&self) -> bool {
+        self.damping.iter().chain(self.stiffness).any(|value| *value != 0.0)
     }
 
     /// The factor of M, which answers `M⁻¹ x`; `tree` is kept from step to step.

@@ -13,8 +13,8 @@ use crate::robot::name::RobotName;
 use crate::robot::shared_mass::{Mass, mass};
 
 /// Acceleration of a robot under equality constraints given by a Jacobian.
-/// `M ν̇ + h + d ν = Sᵀτ + f_ext + Jᵀλ` with `J ν̇ + γ = 0`; the damping d of the joints acts as in
-/// `ForwardDynamics`.
+/// `M ν̇ + h + p = Sᵀτ + f_ext + Jᵀλ` with `J ν̇ + γ = 0`; damping and springs p of the joints act
+/// as in `ForwardDynamics`.
 ///
 /// Rows that depend on others, as those of four corners of one sole do, carry no force; then λ is
 /// not unique, ν̇ is. A residual beyond rounding says that the constraints contradict one another.

@@ -21,8 +21,8 @@ use nalgebra::{Matrix3, Unit, Vector3};
 use crate::buses::{CONSTRAINT_ROWS, ConstraintBus, RobotDims, StateBus};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
+use crate::robot::robot_file::Mount;
 use crate::robot::shared_kinematics::kinematics;
-use crate::robot::urdf::Mount;
 use held::Held;
 pub(crate) use held::Rows;
 

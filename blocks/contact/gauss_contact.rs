@@ -23,8 +23,8 @@ pub(crate) use assembly::{SCALE_GRAVITY, stack_jacobian};
 /// The rigid contact problem by Gauss's principle of least constraint. `min ½ fᵀ(G + R)f + bᵀf`
 /// over forces in the friction cones, with `G = J M⁻¹ Jᵀ`.
 ///
-/// With the free acceleration `ν̇_f = M⁻¹(Sᵀτ + external − h − d ν)`, the step Δt and the gap φ,
-/// and `M + Δt d` for M where joints have damping d, which then acts at the end of the step:
+/// With the free acceleration `ν̇_f = M⁻¹(Sᵀτ + external − h − p)`, the step Δt and the gap φ, and
+/// `M + Δt d + ¼ Δt² k` for M where joints have damping d or springs k, whose force is p:
 ///
 /// - `Velocity`: `b = J ν̇_f + Jν/Δt + e_n γ(φ)`, γ = φ/Δt² outside the ground and a limited push
 ///   out inside. `(G f + b)_n ≥ 0` says that no gap is negative after the step. Touchdown needs no

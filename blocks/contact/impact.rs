@@ -174,7 +174,7 @@ pub struct Scratch {
     solver: Box<dyn ContactSolver + Send>,
     assembly: ContactAssembly,
     tree: PackedFactor,
-    /// M and its factor, if that on the bus has joint damping in it, which no impulse feels.
+    /// M and its factor, if that on the bus has damping or springs in it, which no impulse feels.
     mass: Vec<f64>,
     packed: Vec<f64>,
     chain: ClosedChain,
@@ -232,7 +232,7 @@ fn strike(
     let Scratch { jacobian, inertia, velocity, jump, friction, own_friction, closed, .. } = work;
     let (dynamics, points) = (inputs.get(plan.dynamics), inputs.get(plan.points));
     packed.copy_from_slice(dynamics.factor);
-    if dynamics.damping.iter().any(|damping| *damping != 0.0) {
+    if dynamics.has_passive_forces() {
         mass.copy_from_slice(dynamics.mass_matrix);
         pack_dense(mass, packed)
             .map_err(|k| Fault::new(format!("the mass matrix is singular at coordinate {k}")))?;

@@ -37,8 +37,8 @@ use crate::robot::shared_mass::{Mass, mass};
 /// forces are then still those of the law, at a velocity which is not exactly that of the end, and
 /// the step counts as a failure in the report.
 ///
-/// It knows the inertia of `robot`, and the damping of its joints, as `ForwardDynamics` does. Run
-/// it with `SemiImplicitEuler`: under other solvers of fixed steps the force is held over the step,
+/// It knows the inertia of `robot`, damping and springs of its joints, as `ForwardDynamics` does.
+/// Run it with `SemiImplicitEuler`: under other solvers of fixed steps the force is held over the step,
 /// and the end is another: a warning. Solvers that choose their steps are refused; for them
 /// `CompliantContact` is the block.
 ///

@@ -25,7 +25,8 @@ use model_function::ModelFunction;
 /// Contact forces depend on torques and torques on contact forces; both are found together for the
 /// end of the next period Δt of the block, which should be that of the controller, or of a longer
 /// `horizon`: `P ν⁺ = q̇ + Δt q̈`
-/// and `M(ν⁺ − ν) = Δt (Pᵀτ − h − d ν⁺ + Jᵀf)`, with the damping d of the joints. What
+/// and `M(ν⁺ − ν) = Δt (Pᵀτ − h − p + Jᵀf)`, with the force p of damping and springs of the joints
+/// in the middle of the period. What
 /// relates f to the velocities of the contacts is the model:
 ///
 /// - `NoSlipLcp`: no penetration, no pull, no slip of contacts that press. The fastest; starts from

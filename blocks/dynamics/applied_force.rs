@@ -14,7 +14,7 @@ pub(crate) fn check_torques(nv: usize, n: usize) -> Result<(), Invalid> {
     Err(Invalid::new(format!("expected {expected} at `tau`, found {n}")))
 }
 
-/// Generalised force `Sᵀτ + external − h − d ν` into `out`.
+/// Generalised force `Sᵀτ + external − h − p` into `out`.
 ///
 /// # Errors
 /// If there are more or fewer torques than joints.
@@ -24,9 +24,9 @@ pub(crate) fn applied_force(
     external: Option<&[f64]>,
     out: &mut [f64],
 ) -> Outcome {
-    let motion = dynamics.damping.iter().zip(dynamics.nu);
-    for ((force, h), (damping, nu)) in out.iter_mut().zip(dynamics.bias_force).zip(motion) {
-        *force = -h - damping * nu;
+    let opposing = dynamics.bias_force.iter().zip(dynamics.passive_force);
+    for (force, (h, passive)) in out.iter_mut().zip(opposing) {
+        *force = -h - passive;
     }
     dynamics.add_torques(tau, out)?;
     for (force, external) in out.iter_mut().zip(external.unwrap_or_default()) {

@@ -15,12 +15,13 @@ use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::kinematics;
 use crate::robot::shared_mass::{Mass, mass};
 
-/// Forward dynamics `ν̇ = M⁻¹ (Sᵀτ + f_ext − h − d ν)` and their derivatives.
+/// Forward dynamics `ν̇ = M⁻¹ (Sᵀτ + f_ext − h − d ν − k (s − r))` and their derivatives.
 ///
 /// With `δ = (δq, δν)` the linear system is `δ̇ = A δ + B δτ`, `A = [0, 1; by_configuration,
 /// by_velocity]`, `B = [0; by_torque]` (for a turning base up to the turn's own rate, which `q ⊕
 /// δq` carries along). Analytic, O(nv² depth); no differences are taken. `by_velocity` has
-/// the damping and dry friction of the joints in it, M has nothing of them whatever the solver.
+/// the damping and dry friction of the joints in it, `by_configuration` their springs, M has nothing
+/// of them whatever the solver.
 ///
 /// J. Carpentier, N. Mansard, *Analytical derivatives of rigid body dynamics algorithms* (2018);
 /// S. Singh, R. P. Russell, P. M. Wensing, *Efficient analytical derivatives of rigid-body dynamics
@@ -50,9 +51,9 @@ pub struct Scratch {
     workspace: Derivatives,
     /// Zeros, for a robot without external force.
     none: Vec<f64>,
-    /// That of M alone, where the shared one has joint damping in it.
+    /// That of M alone, where the shared one has damping or springs in it.
     factor: MassFactor,
-    /// Slope of damping and friction over speed.
+    /// Slope of damping and friction over speed, of springs over the position.
     slope: Vec<f64>,
 }
 
@@ -74,7 +75,7 @@ impl Block for DynamicsDerivatives {
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let Scratch { workspace, none, factor, slope } = &mut *cx.scratch;
         let (model, mass) = (&plan.robot.model, cx.inputs.shared(plan.mass));
-        let factor = match mass.resistance.acts {
+        let factor = match mass.passive.acts {
             false => mass.factor(&plan.robot)?,
             true => {
                 let singular = |error| Fault::new(format!("{}: {error}", plan.robot.name));
@@ -101,14 +102,19 @@ impl Block for DynamicsDerivatives {
             by_velocity,
             by_torque,
         );
-        if mass.resistance.acts {
+        if mass.passive.acts {
             let nv = slope.len();
+            let take = |derivative: &mut [f64], slope: &[f64]| {
+                let joints = model.joint_velocity_indices().iter().zip(by_torque.chunks_exact(nv));
+                for (&k, response) in joints {
+                    let column = derivative[k * nv..(k + 1) * nv].iter_mut();
+                    column.zip(response).for_each(|(entry, own)| *entry -= slope[k] * own);
+                }
+            };
             model.joint_damping_slope(cx.inputs.get(plan.state).nu, slope);
-            let joints = model.joint_velocity_indices().iter().zip(by_torque.chunks_exact(nv));
-            for (&k, response) in joints {
-                let column = by_velocity[k * nv..(k + 1) * nv].iter_mut();
-                column.zip(response).for_each(|(entry, response)| *entry -= slope[k] * response);
-            }
+            take(by_velocity, slope);
+            model.joint_stiffness(slope);
+            take(by_configuration, slope);
         }
         Ok(())
     }
@@ -116,21 +122,35 @@ impl Block for DynamicsDerivatives {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
     use super::DynamicsDerivatives;
     use crate::dynamics::forward_dynamics::{Algorithm, ForwardDynamics};
-    use crate::testing::robots::{Rig, States, close, go};
+    use crate::robot::mjcf::Mjcf;
+    use crate::robot::model::RobotModel;
+    use crate::testing::robots::{Rig, States, close, go, load_as};
 
-    /// Central differences of the block `ForwardDynamics`, solved the other way.
+    /// Central differences of the block `ForwardDynamics`, solved the other way; also of springs.
     #[test]
     fn derivatives_are_those_of_forward_dynamics() {
-        let go = go();
-        let mut rig = Rig::new(DynamicsDerivatives { robot: "go".into() }, &go, &[]);
-        let algorithm = Algorithm::ArticulatedBody;
-        let mut forward =
-            Rig::new(ForwardDynamics { robot: "go".into(), algorithm }, &go, &["J", "f"]);
-        let tau: Vec<f64> = (0..12).map(|i| f64::from(i) - 5.0).collect();
-        let external: Vec<f64> = (0..18).map(|i| 2.0 * f64::from(i % 5) - 4.0).collect();
-        for (q, nu) in States::of(&go, 5) {
+        check(&go());
+        let springs = json!({ "path": "../tests/data/robots/springs.xml", "weld": { "stiff": 0 } });
+        check(&load_as::<Mjcf>("springs", springs, &[]).expect("a robot").0);
+    }
+
+    fn check(robot: &Arc<RobotModel>) {
+        let name = robot.name.as_str();
+        let mut rig = Rig::new(DynamicsDerivatives { robot: name.into() }, robot, &[]);
+        let forward = ForwardDynamics { robot: name.into(), algorithm: Algorithm::ArticulatedBody };
+        let mut forward = Rig::new(forward, robot, &["J", "f"]);
+        // Nothing is added to M, whose derivatives are those of continuous time.
+        forward.step = 0.0;
+        let (n, nv) = (robot.model.joint_dim(), robot.model.velocity_dim());
+        let tau: Vec<f64> = (0..n).map(|i| i as f64 - 5.0).collect();
+        let external: Vec<f64> = (0..nv).map(|i| 2.0 * (i % 5) as f64 - 4.0).collect();
+        for (q, nu) in States::of(robot, 5) {
             let mut solve = |q: &[f64], nu: &[f64], tau: &[f64]| {
                 forward.set("state", &[q, nu]);
                 forward.set("tau", &[tau]);
@@ -151,20 +171,21 @@ mod tests {
             };
             let around = |k: usize, e: f64| {
                 let mut to = q.clone();
-                legwork_mechanics::integrate(&go.model, &q, &moved(&[0.0; 18], k, e), &mut to);
+                let way = moved(&vec![0.0; nv], k, e);
+                legwork_mechanics::integrate(&robot.model, &q, &way, &mut to);
                 to
             };
             let difference = |plus: Vec<f64>, minus: Vec<f64>| -> Vec<f64> {
                 plus.iter().zip(&minus).map(|(a, b)| (a - b) / (2.0 * e)).collect()
             };
             let (mut by_q, mut by_v, mut by_tau) = (Vec::new(), Vec::new(), Vec::new());
-            for k in 0..18 {
+            for k in 0..nv {
                 let [plus, minus] = [e, -e].map(|e| solve(&around(k, e), &nu, &tau));
                 by_q.extend(difference(plus, minus));
                 let [plus, minus] = [e, -e].map(|e| solve(&q, &moved(&nu, k, e), &tau));
                 by_v.extend(difference(plus, minus));
             }
-            for k in 0..12 {
+            for k in 0..n {
                 let [plus, minus] = [e, -e].map(|e| solve(&q, &nu, &moved(&tau, k, e)));
                 by_tau.extend(difference(plus, minus));
             }

@@ -10,13 +10,13 @@ use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::kinematics;
 
-/// Kinetic and potential energy of a robot: links and motor rotors.
+/// Kinetic and potential energy of a robot: links, motor rotors and springs of joints.
 #[ports(
     keep robot: Arc<RobotModel> = self.robot.find(ports)?;
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
     ask kinematics: Kinematics = kinematics(ports, &robot, state);
     out kinetic: Real, "J", "`½ νᵀMν = Σ ½ m v² + ½ ω·Iω + ½ I_rotor ṡ²`";
-    out potential: Real, "J", "`−Σ m g·c`, zero at the world's origin";
+    out potential: Real, "J", "`−Σ m g·c`, zero at the world's origin, and `Σ ½ k (s − r)²` of springs";
     out total: Real, "J", "their sum, constant as long as nothing does work";
 )]
 #[parameters(aliases("kinetic energy", "potential energy"))]
@@ -29,9 +29,9 @@ pub struct Energy {
 impl Pure for Energy {
     fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         let (model, kinematics) = (&plan.robot.model, inputs.shared(plan.kinematics));
-        let nu = inputs.get(plan.state).nu;
-        let kinetic = kinetic_energy(model, kinematics) + rotor_kinetic_energy(model, nu);
-        let potential = potential_energy(model, kinematics);
+        let state = inputs.get(plan.state);
+        let kinetic = kinetic_energy(model, kinematics) + rotor_kinetic_energy(model, state.nu);
+        let potential = potential_energy(model, kinematics) + model.spring_energy(state.q);
         outputs.set(plan.kinetic, kinetic);
         outputs.set(plan.potential, potential);
         outputs.set(plan.total, kinetic + potential);

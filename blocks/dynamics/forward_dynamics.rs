@@ -11,17 +11,18 @@ use legwork_mechanics::{
 };
 
 use crate::buses::{RobotDims, StateBus};
-use crate::robot::joint_resistance::{Resistance, is_implicit};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
+use crate::robot::passive_forces::{PassiveForces, StepEnd};
 use crate::robot::shared_kinematics::kinematics;
 use crate::robot::shared_mass::{Mass, mass};
 
-/// Acceleration of a robot: `ν̇ = M⁻¹ (Sᵀτ + Jᵀf + f_ext − h − d ν)`.
+/// Acceleration of a robot: `ν̇ = M⁻¹ (Sᵀτ + Jᵀf + f_ext − h − d ν − k (s − r))`.
 ///
-/// `J` and `f` must be in the same axes. d is the damping and dry friction of the joints, if the
-/// robot has any, see `Urdf`. Under `SemiImplicitEuler` and `Euler` it acts at the end of the step,
-/// by `M + Δt d` in the place of M, and no damping is too large for a step.
+/// `J` and `f` must be in the same axes. d is the damping and dry friction of the joints, k and r
+/// are stiffness and rest of their springs, if the robot has any, see `Urdf` and `Mjcf`. Under
+/// `SemiImplicitEuler` and `Euler` M is `M + Δt d + ¼ Δt² k`, and no damping or spring is too stiff
+/// for a step.
 ///
 /// | `algorithm` | cost | when |
 /// |---|---|---|
@@ -40,7 +41,7 @@ use crate::robot::shared_mass::{Mass, mass};
     keep asked: Asked = match self.algorithm {
         Algorithm::Factor => Asked::Factor(mass(ports, &robot, state)),
         Algorithm::ArticulatedBody => {
-            Asked::ArticulatedBody(kinematics(ports, &robot, state), is_implicit(ports))
+            Asked::ArticulatedBody(kinematics(ports, &robot, state), StepEnd::of(ports))
         }
     };
     in  tau: Vector::of(n), "N*m", "joint torques τ";
@@ -77,14 +78,14 @@ pub enum Algorithm {
 /// What an algorithm asks for.
 enum Asked {
     Factor(Shared<Mass>),
-    ArticulatedBody(Shared<Kinematics>, bool),
+    ArticulatedBody(Shared<Kinematics>, StepEnd),
 }
 
 /// Work memory of [`ForwardDynamics`].
 pub struct Scratch {
     /// Generalised external force.
     external: Vec<f64>,
-    articulated: Option<(ArticulatedBody, Resistance)>,
+    articulated: Option<(ArticulatedBody, PassiveForces)>,
 }
 
 #[block]
@@ -103,8 +104,8 @@ impl Block for ForwardDynamics {
         let model = &plan.robot.model;
         let articulated = match plan.asked {
             Asked::Factor(_) => None,
-            Asked::ArticulatedBody(_, is_implicit) => {
-                Some((ArticulatedBody::new(model), Resistance::new(model, is_implicit)))
+            Asked::ArticulatedBody(_, step) => {
+                Some((ArticulatedBody::new(model), PassiveForces::new(model, step)))
             }
         };
         Scratch { external: vec![0.0; model.velocity_dim()], articulated }
@@ -125,12 +126,12 @@ impl Block for ForwardDynamics {
         let (model, tau) = (&plan.robot.model, cx.inputs.get(plan.tau));
         let out = cx.outputs.get(plan.nu_dot);
         match (&plan.asked, articulated) {
-            (Asked::ArticulatedBody(kinematics, _), Some((workspace, resistance))) => {
-                let nu = cx.inputs.get(plan.state).nu;
-                if resistance.acts {
-                    resistance.update(model, nu, cx.time);
-                    resistance.add_force(-1.0, nu, external);
-                    workspace.set_added_inertia(model, &resistance.added);
+            (Asked::ArticulatedBody(kinematics, _), Some((workspace, passive))) => {
+                let state = cx.inputs.get(plan.state);
+                if passive.acts {
+                    passive.update(model, state.q, state.nu, cx.time);
+                    passive.add_to(-1.0, external);
+                    workspace.set_added_inertia(model, &passive.added);
                 }
                 let kinematics = cx.inputs.shared(*kinematics);
                 articulated_body(model, kinematics, tau, external, workspace, out)

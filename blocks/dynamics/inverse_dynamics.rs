@@ -7,16 +7,16 @@ use legwork_mechanics::{Kinematics, inverse_dynamics};
 
 use crate::buses::{RobotDims, StateBus};
 use crate::robot::frames::write_joint_rows;
-use crate::robot::joint_resistance::Resistance;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
+use crate::robot::passive_forces::{PassiveForces, StepEnd};
 use crate::robot::shared_kinematics::kinematics;
 
-/// Generalised forces that an acceleration takes: `F = M ν̇ + h + d ν − f_ext`.
+/// Generalised forces that an acceleration takes: `F = M ν̇ + h + d ν + k (s − r) − f_ext`.
 ///
 /// A floating base has no motor: the acceleration is one that the robot can do by itself if the
-/// first six numbers of F are zero. Reflected rotor inertia is part of M; d is the damping and dry
-/// friction of the joints, see `Urdf`. O(n), M is not formed.
+/// first six numbers of F are zero. Reflected rotor inertia is part of M; d, k and r are
+/// damping, springs and their rest, see `Urdf` and `Mjcf`. O(n), M is not formed.
 ///
 /// Recursive Newton–Euler algorithm; R. Featherstone, *Rigid Body Dynamics Algorithms* (2008),
 /// sec. 5.3.
@@ -43,7 +43,7 @@ pub struct InverseDynamics {
 pub struct Scratch {
     workspace: legwork_mechanics::InverseDynamics,
     force: Vec<f64>,
-    resistance: Resistance,
+    passive: PassiveForces,
 }
 
 #[block]
@@ -55,18 +55,18 @@ impl Block for InverseDynamics {
         Scratch {
             workspace: legwork_mechanics::InverseDynamics::new(model),
             force: vec![0.0; model.velocity_dim()],
-            resistance: Resistance::new(model, false),
+            passive: PassiveForces::new(model, StepEnd::Unknown),
         }
     }
 
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let Scratch { workspace, force, resistance } = &mut *cx.scratch;
+        let Scratch { workspace, force, passive } = &mut *cx.scratch;
         let kinematics = cx.inputs.shared(plan.kinematics);
         let nu_dot = cx.inputs.get(plan.nu_dot);
         inverse_dynamics(&plan.robot.model, kinematics, nu_dot, workspace, force);
-        let nu = cx.inputs.get(plan.state).nu;
-        resistance.update(&plan.robot.model, nu, cx.time);
-        resistance.add_force(1.0, nu, force);
+        let state = cx.inputs.get(plan.state);
+        passive.update(&plan.robot.model, state.q, state.nu, cx.time);
+        passive.add_to(1.0, force);
         if let Some(external) = cx.inputs.optional(plan.external) {
             for (force, external) in force.iter_mut().zip(external) {
                 *force -= external;

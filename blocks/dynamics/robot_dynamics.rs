@@ -12,8 +12,8 @@ use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_mass::{Mass, mass};
 
-/// The terms of `M ν̇ + h = Sᵀτ + Jᵀf − d ν` at a state, on one bus. d is the damping and dry
-/// friction of the joints, see `Urdf`; it is in neither M nor h.
+/// The terms of `M ν̇ + h = Sᵀτ + Jᵀf − p` at a state, on one bus. `p = d ν + k (s − r)` is damping,
+/// dry friction and springs of the joints, see `Urdf` and `Mjcf`; it is in neither M nor h.
 ///
 /// The inertia of the motors adds to the joints' rows and columns of M, on top of the rotors that
 /// the robot has of its own, before M is factored. The matrix is `(TΓ)⁻ᵀ I_m (TΓ)⁻¹` for
@@ -106,19 +106,23 @@ impl Block for RobotDynamics {
         let (robot, mass) = (&*plan.robot, cx.inputs.shared(plan.mass));
         let (diagonal, matrix) =
             (cx.inputs.optional(plan.diagonal), cx.inputs.optional(plan.matrix));
-        let [m, h, factor, joints, damping] = cx.outputs.leaves([
+        let [m, h, factor, joints, force, damping, stiffness] = cx.outputs.leaves([
             plan.bus.leaf(DynamicsBus::MASS_MATRIX),
             plan.bus.leaf(DynamicsBus::BIAS_FORCE),
             plan.bus.leaf(DynamicsBus::FACTOR),
             plan.bus.leaf(DynamicsBus::JOINTS),
+            plan.bus.leaf(DynamicsBus::PASSIVE_FORCE),
             plan.bus.leaf(DynamicsBus::DAMPING),
+            plan.bus.leaf(DynamicsBus::STIFFNESS),
         ]);
         joints.fill(0.0);
         for &joint in robot.model.joint_velocity_indices() {
             joints[joint] = 1.0;
         }
         h.copy_from_slice(&mass.bias_force);
-        damping.copy_from_slice(&mass.resistance.damping);
+        force.copy_from_slice(&mass.passive.force);
+        damping.copy_from_slice(&mass.passive.damping);
+        stiffness.copy_from_slice(&mass.passive.stiffness);
         if diagonal.is_none() && matrix.is_none() {
             match cx.scratch.has_zeros {
                 true => mass.matrix.overwrite_dense(m),
@@ -138,7 +142,7 @@ impl Block for RobotDynamics {
         let factored = &mut cx.scratch.factored;
         factored.copy_from_slice(m);
         let diagonal = factored.iter_mut().step_by(joints.len() + 1);
-        for (entry, added) in diagonal.zip(&mass.resistance.added) {
+        for (entry, added) in diagonal.zip(&mass.passive.added) {
             *entry += added;
         }
         pack_dense(factored, factor).map_err(|k| {

@@ -12,80 +12,74 @@ use legwork_mechanics::{Base, MjcfErrors, MjcfOptions, Model, Placement};
 
 use crate::robot::meshes;
 use crate::robot::model::{Keyframe, RobotModel};
-use crate::robot::urdf::{
-    Mimic, Mount, NamedPose, beyond_limits, frames_of_feet, keyframe, placed, with_rotors,
+use crate::robot::robot_file::{
+    Mimic, OfFile, beyond_limits, frames_of_feet, keyframe, placed, robot_file,
 };
 
-/// A robot from a model of MuJoCo, an MJCF file, for the `robots:` section.
-///
-/// Every hinge, slide, ball and free joint is a joint, in the order of the file, also where a body
-/// has several, and its positions are those of MuJoCo's `qpos`; one without a name has that of its
-/// body, `thigh_joint`. Bodies without joints are welded to their parents and stay as frames, as do
-/// sites. `feet` names bodies. Defaults by class, frames, replicas and included files are applied;
-/// inertias are those of `<inertial>`, else of the geometry, by MuJoCo's rules and compiler
-/// settings, of meshes (STL, OBJ, MSH, COLLADA, glTF) too; a mesh on which no inertia depends may be
-/// missing, and one warning lists those. Armature is the rotor inertia of the joint.
-///
-/// If the only body of the world that moves has a free joint, that body is the floating base, and
-/// what stands in the world beside it is not part of the robot. Else the base is fixed and called
-/// `world`, and free bodies are joints of it.
-///
-/// | of the file | here |
-/// |---|---|
-/// | `qvel` of free and ball joints | angular velocity in axes of the parent, not of the body |
-/// | `equality` `joint`, linear | the first joint follows the second exactly, see `mimic` |
-/// | `equality` `connect`, `weld` | two frames `NAME_1` and `NAME_2` for `LoopConstraint` |
-/// | keyframes, and `reference`, the file's pose | `keyframe:` of `init`; `<robot>.keyframes.NAME` |
-/// | actuators | facts, below: `Gain(gain: "=<robot>.actuation")` makes torques of their forces |
-/// | geometry with `contype` or `conaffinity` | collision shapes of its body |
-/// | `option` `gravity`; `timestep`, `integrator` | gravity; facts |
-///
-/// Beside the facts of every robot it has these:
-///
-/// | fact | meaning |
-/// |---|---|
-/// | `timestep`, `integrator` | the options of the file |
-/// | `actuation` | n rows, one column for each actuator: torques = actuation · forces |
-/// | `actuators.NAME` | `kind`, `control_lower`, `control_upper`, `force_lower`, `force_upper`, and `gain`, `constant`, `per_length`, `per_rate` of its force law |
-/// | `control_lower`, `control_upper` | limits of all controls, infinite if none |
-/// | `geoms.NAME` | `friction` (sliding, torsional, rolling), `condim`, `contype`, `conaffinity` |
-/// | `equality.NAME` | `frames`, `weld`, `active` |
-/// | `excluded`, `pairs` | names of links, and of geoms, whose contact the file excludes or adds |
-/// | `states.NAME` | of a keyframe: `s_dot`, `velocity`, `angular_velocity` of the base, `ctrl` |
-///
-/// Whatever else a file has (tendons in space, sensors, solver settings, appearance) is listed in one
-/// warning. `composite`, `flexcomp` and `attach` make bodies that would be missing, and are errors.
-///
-/// Reference: the XML reference of MuJoCo 4.0.
-#[parameters(aliases("robot model", "MJCF", "MuJoCo"))]
-pub struct Mjcf {
-    /// The file: relative to the diagram, in a search root, or built in as `std:robots/…`. Files
-    /// that it includes, and meshes, are named from its own folder.
-    pub path: String,
-    /// Whether the base is free in space or welded to the world; without it, as in the file.
-    pub base: Option<Base>,
-    /// Where the world of a fixed base is; without it, level at the origin.
-    pub mount: Option<Mount>,
-    /// Links that touch the ground: bodies.
-    #[default]
-    pub feet: Vec<String>,
-    /// Inertia of the motors' rotors, reflected to the joints [kg m²; kg for slides], in place of
-    /// the file's armature. By joint name or pattern; joints not named keep theirs.
-    pub rotor_inertia: Option<PerJoint<NonNegative<Inertia>>>,
-    /// The same as a full matrix (n rows of n), in place of `rotor_inertia`.
-    pub reflected_inertia: Option<Vec<Vec<Inertia>>>,
-    /// Named poses, beside those of the file, which they replace.
-    #[default]
-    pub keyframes: BTreeMap<String, NamedPose>,
-    /// Acceleration of free fall in world axes [m/s²]; without it, the file's.
-    pub gravity: Option<[Acceleration; 3]>,
-    /// What to do with joints that an equality of the file ties linearly to others.
-    #[default]
-    pub mimic: Mimic,
-    /// Hinges and slides that do not move, and where they are held [rad; m for slides], by name or
-    /// pattern.
-    #[default]
-    pub weld: BTreeMap<String, Scalar>,
+robot_file! {
+    /// A robot from a model of MuJoCo, an MJCF file, for the `robots:` section.
+    ///
+    /// Every hinge, slide, ball and free joint is a joint, in the order of the file, also where a body
+    /// has several, and its positions are those of MuJoCo's `qpos`; one without a name has that of its
+    /// body, `thigh_joint`. Bodies without joints are welded to their parents and stay as frames, as do
+    /// sites. `feet` names bodies. Defaults by class, frames, replicas and included files are applied;
+    /// inertias are those of `<inertial>`, else of the geometry, by MuJoCo's rules and compiler
+    /// settings, of meshes (STL, OBJ, MSH, COLLADA, glTF) too; a mesh on which no inertia depends may be
+    /// missing, and one warning lists those. Armature is the rotor inertia of the joint. `damping` and
+    /// `frictionloss` of the joints act as those of `Urdf`.
+    ///
+    /// Springs of hinges and slides, `stiffness` k and `springref` r, are forces of the robot itself,
+    /// `−k (s − r)`, in all blocks that solve or advance the dynamics. Under solvers of one stage,
+    /// `SemiImplicitEuler` and `Euler`, the inertia of the joint is `M + Δt d + ¼ Δt² k`, by which a
+    /// step is stable for any stiffness and takes no energy from an oscillation: its frequency ω is that
+    /// of the trapezoidal rule, `tan(½ ω Δt) = ½ Δt √(k/M)`. Other solvers take the force as it is.
+    /// `Energy` has the springs in it; M and h as outputs know nothing of them.
+    ///
+    /// If the only body of the world that moves has a free joint, that body is the floating base, and
+    /// what stands in the world beside it is not part of the robot. Else the base is fixed and called
+    /// `world`, and free bodies are joints of it.
+    ///
+    /// | of the file | here |
+    /// |---|---|
+    /// | `qvel` of free and ball joints | angular velocity in axes of the parent, not of the body |
+    /// | `equality` `joint`, linear | the first joint follows the second exactly, see `mimic` |
+    /// | `equality` `connect`, `weld` | two frames `NAME_1` and `NAME_2` for `LoopConstraint` |
+    /// | keyframes, and `reference`, the file's pose | `keyframe:` of `init`; `<robot>.keyframes.NAME` |
+    /// | actuators | facts, below: `Gain(gain: "=<robot>.actuation")` makes torques of their forces |
+    /// | geometry with `contype` or `conaffinity` | collision shapes of its body |
+    /// | `option` `gravity`; `timestep`, `integrator` | gravity; facts |
+    ///
+    /// Beside the facts of every robot it has these:
+    ///
+    /// | fact | meaning |
+    /// |---|---|
+    /// | `timestep`, `integrator` | the options of the file |
+    /// | `actuation` | n rows, one column for each actuator: torques = actuation · forces |
+    /// | `actuators.NAME` | `kind`, `control_lower`, `control_upper`, `force_lower`, `force_upper`, and `gain`, `constant`, `per_length`, `per_rate` of its force law |
+    /// | `control_lower`, `control_upper` | limits of all controls, infinite if none |
+    /// | `geoms.NAME` | `friction` (sliding, torsional, rolling), `condim`, `contype`, `conaffinity` |
+    /// | `equality.NAME` | `frames`, `weld`, `active` |
+    /// | `excluded`, `pairs` | names of links, and of geoms, whose contact the file excludes or adds |
+    /// | `states.NAME` | of a keyframe: `s_dot`, `velocity`, `angular_velocity` of the base, `ctrl` |
+    ///
+    /// Whatever else a file has (tendons in space, sensors, solver settings, appearance) is listed in one
+    /// warning. `composite`, `flexcomp` and `attach` make bodies that would be missing, and are errors.
+    ///
+    /// References: the XML reference of MuJoCo 4.0; N. M. Newmark, *A method of computation for
+    /// structural dynamics* (1959), β = ¼, for the springs.
+    #[parameters(aliases("robot model", "MJCF", "MuJoCo"))]
+    pub struct Mjcf {
+        /// The file: relative to the diagram, in a search root, or built in as `std:robots/…`. Files
+        /// that it includes, and meshes, are named from its own folder.
+        pub path: String,
+        /// Whether the base is free in space or welded to the world; without it, as in the file.
+        pub base: Option<Base>,
+        /// Acceleration of free fall in world axes [m/s²]; without it, the file's.
+        pub gravity: Option<[Acceleration; 3]>,
+        /// Whether springs of the joints act, as the file's `stiffness` and `springref` state them.
+        #[default]
+        pub joint_springs: OfFile,
+    }
 }
 
 impl Mjcf {
@@ -99,7 +93,7 @@ impl Mjcf {
             mount,
             gravity,
             coupled: self.mimic == Mimic::Coupled,
-            welded: self.weld.iter().map(|(joint, at)| (joint.clone(), at.value)).collect(),
+            welded: self.welded(),
         };
         let robot = Model::from_mjcf(&self.path, &options).map_err(|errors| refused(&errors))?;
         let floats = robot.model.trees().iter().any(legwork_mechanics::Tree::is_floating);
@@ -142,8 +136,11 @@ impl ResourceKind for Mjcf {
     ) -> Result<(Arc<dyn Resource>, Vec<String>), Invalid> {
         let mut mjcf = self.read(files)?;
         let mut warnings = std::mem::take(&mut mjcf.warnings);
-        let (rotors, matrix) = (self.rotor_inertia.as_ref(), self.reflected_inertia.as_deref());
-        let model = with_rotors(mjcf.model.clone(), rotors, matrix)?;
+        let model = match self.joint_springs {
+            OfFile::Act => mjcf.model.clone(),
+            OfFile::Ignore => mjcf.model.clone().without_springs(),
+        };
+        let model = self.with_joints(model)?;
         let (model, doubts) =
             meshes::with_files(model, files, &mut |name| match files.exists(name) {
                 true => Ok(name.to_owned()),

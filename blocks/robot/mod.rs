@@ -4,12 +4,13 @@
 mod floating_base;
 pub(crate) mod frames;
 pub(crate) mod free_body;
-pub(crate) mod joint_resistance;
 pub(crate) mod joint_values;
 pub(crate) mod meshes;
 pub(crate) mod mjcf;
 pub(crate) mod model;
 pub(crate) mod name;
+pub(crate) mod passive_forces;
+pub(crate) mod robot_file;
 pub(crate) mod shared_kinematics;
 pub(crate) mod shared_mass;
 pub(crate) mod urdf;
@@ -20,13 +21,14 @@ use legwork_block::Registry;
 pub use floating_base::{FloatingBase, Init, Orientation, Place};
 pub use frames::Representation;
 pub use free_body::{BodyShape, FreeBody};
-pub use joint_resistance::Resistance;
 pub use mjcf::Mjcf;
 pub use model::{Keyframe, RobotModel};
 pub use name::RobotName;
+pub use passive_forces::PassiveForces;
+pub use robot_file::{Mimic, Mount, NamedPose, OfFile};
 pub use shared_kinematics::{KinematicsOf, kinematics};
 pub use shared_mass::{Mass, MassOf, mass};
-pub use urdf::{JointDamping, Mimic, Mount, NamedPose, Urdf};
+pub use urdf::Urdf;
 pub use world::World;
 
 /// Adds the blocks of this shelf.

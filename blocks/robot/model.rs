@@ -27,6 +27,7 @@ use legwork_mechanics::{FrameId, Joint, Model};
 /// | `effort`, `velocity`, `lower`, `upper` | limits of joint coordinates, infinite if none |
 /// | `rotor_inertia` | reflected to each joint coordinate [kg m²; kg if prismatic] |
 /// | `damping`, `friction` | viscous and dry, that act at each joint coordinate |
+/// | `stiffness` | of the springs that act at each joint coordinate |
 /// | `keyframes.<name>` | `s`, and if stated `base_position`, `base_orientation`; not of a world |
 ///
 /// and those that only its kind of file has, listed there.
@@ -112,6 +113,13 @@ impl RobotModel {
         }
         limits
     }
+
+    /// Stiffness of the springs of each of the n joint coordinates.
+    fn stiffness(&self) -> Vec<f64> {
+        let mut all = vec![0.0; self.model.velocity_dim()];
+        self.model.joint_stiffness(&mut all);
+        self.model.joint_velocity_indices().iter().map(|&k| all[k]).collect()
+    }
 }
 
 /// Names that a message lists at most.
@@ -187,6 +195,7 @@ impl Resource for RobotModel {
             ("rotor_inertia", Value::from(model.rotors().diagonal().to_vec())),
             ("damping", Value::from(model.resistance().viscous().to_vec())),
             ("friction", Value::from(model.resistance().dry().to_vec())),
+            ("stiffness", Value::from(self.stiffness())),
             ("keyframes", Value::record(keyframes)),
         ];
         Value::record(facts.into_iter().chain(self.of_file.iter().cloned()))

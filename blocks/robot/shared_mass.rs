@@ -10,11 +10,12 @@ use legwork_mechanics::{
 };
 
 use crate::buses::StateBus;
-use crate::robot::joint_resistance::{Resistance, is_implicit};
 use crate::robot::model::RobotModel;
+use crate::robot::passive_forces::{PassiveForces, StepEnd};
 use crate::robot::shared_kinematics::kinematics;
 
-/// The terms of `M ν̇ + h = Sᵀτ + Jᵀf − d ν` at one state, with the damping d of the joints.
+/// The terms of `M ν̇ + h = Sᵀτ + Jᵀf − p` at one state, with what the joints do by themselves,
+/// `p = d ν + k (s − r)`.
 pub struct Mass {
     /// `M`, reflected rotor inertia included.
     pub matrix: MassMatrix,
@@ -23,16 +24,16 @@ pub struct Mass {
     singular: Option<SingularMass>,
     /// `h`: Coriolis, centrifugal and gravity force (nv).
     pub bias_force: Vec<f64>,
-    /// `h + d ν`: all that opposes a motion (nv).
+    /// `h + p`: all that opposes a motion (nv).
     pub opposing_force: Vec<f64>,
-    /// The joints' damping, and what it adds to M in the factor.
-    pub resistance: Resistance,
+    /// p, and what it adds to M in the factor.
+    pub passive: PassiveForces,
     workspace: InverseDynamics,
 }
 
 impl Mass {
-    /// The factor of `M + Δt d`, by which a step of length Δt is implicit in the damping of the
-    /// joints; of `M` alone if no joint resists or the run's solver has stages.
+    /// The factor of `M + Δt d + ¼ Δt² k`, by which a step of length Δt is stable for any damping
+    /// and any spring; of `M` alone if joints have none or the run's solver has stages.
     ///
     /// # Errors
     /// A fault that names the joint if it is singular.
@@ -60,16 +61,16 @@ pub fn mass(ports: &mut Ports<'_>, robot: &Arc<RobotModel>, state: In<StateBus>)
 #[block]
 impl Block for MassOf {
     const KIND: &'static str = "Mass";
-    type Plan = (Shared<Kinematics>, In<StateBus>, bool);
+    type Plan = (Shared<Kinematics>, In<StateBus>, StepEnd);
     type Scratch = Mass;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         ports.share();
         let state = ports.input("state", &StateBus::of(ports, &self.robot.name));
-        Ok((kinematics(ports, &self.robot, state), state, is_implicit(ports)))
+        Ok((kinematics(ports, &self.robot, state), state, StepEnd::of(ports)))
     }
 
-    fn scratch(&self, (_, _, is_implicit): &Self::Plan, _: &Sizes<'_>) -> Mass {
+    fn scratch(&self, (_, _, step): &Self::Plan, _: &Sizes<'_>) -> Mass {
         let model = &self.robot.model;
         Mass {
             matrix: MassMatrix::new(model),
@@ -77,7 +78,7 @@ impl Block for MassOf {
             singular: None,
             bias_force: vec![0.0; model.velocity_dim()],
             opposing_force: vec![0.0; model.velocity_dim()],
-            resistance: Resistance::new(model, *is_implicit),
+            passive: PassiveForces::new(model, *step),
             workspace: InverseDynamics::new(model),
         }
     }
@@ -85,16 +86,16 @@ impl Block for MassOf {
     fn output(&self, (shared, state, _): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let model = &self.robot.model;
         let kinematics = cx.inputs.shared(*shared);
-        let nu = cx.inputs.get(*state).nu;
+        let state = cx.inputs.get(*state);
         let mass = &mut *cx.scratch;
-        let Mass { matrix, factor, resistance, bias_force: h, opposing_force, .. } = mass;
+        let Mass { matrix, factor, passive, bias_force: h, opposing_force, .. } = mass;
         mass_matrix(model, kinematics, matrix);
         bias_force(model, kinematics, &mut mass.workspace, h);
-        resistance.update(model, nu, cx.time);
+        passive.update(model, state.q, state.nu, cx.time);
         opposing_force.copy_from_slice(h);
-        resistance.add_force(1.0, nu, opposing_force);
+        passive.add_to(1.0, opposing_force);
         // Who needs no factor, or adds to M before factoring, has no use for a fault here.
-        mass.singular = factor.factorize_with(matrix, &resistance.added).err();
+        mass.singular = factor.factorize_with(matrix, &passive.added).err();
         Ok(())
     }
 }

@@ -10,6 +10,7 @@ use crate::layout::Layout;
 use crate::model::{BodyId, Frame, FrameId, JointId, JointKind, Link, Model, ModelError, Tree};
 use crate::resistance::{JointResistance, of_joints};
 use crate::rotors::Rotors;
+use crate::springs::JointSpring;
 
 impl Model {
     /// Completes a model of which trees, bodies, joints, mimic joints, frames and collision shapes
@@ -223,6 +224,7 @@ impl Model {
             visuals: Vec::new(),
             rotors: Rotors::none(0),
             resistance: JointResistance::none(0),
+            springs: Vec::new(),
             pattern: Arc::new(BranchPattern::new(&[], &[], Vec::new())),
             layout: Arc::default(),
             joint_velocities: Vec::new(),
@@ -267,6 +269,12 @@ impl Model {
             mimic.joint = JointId(mimic.joint.0 + joints);
             mimic
         }));
+        self.springs.extend(
+            model
+                .springs
+                .iter()
+                .map(|spring| JointSpring { joint: JointId(spring.joint.0 + joints), ..*spring }),
+        );
         self.links.extend(model.links.iter().map(|link| Link {
             parent: link.parent.map(|parent| FrameId(parent.0 + frames)),
             joint: link.joint.as_deref().map(within),

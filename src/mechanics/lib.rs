@@ -80,6 +80,7 @@
 //! | τ | `joint_torques` | n | N m (N) | |
 //! | S | (implied) | nv × n | 1 | selector `[0; I]` |
 //! | d | `joint_damping` | nv | N m s/rad (N s/m) | 0 at bases |
+//! | k, r | `joint_stiffness`, [`JointSpring`] | nv | N m/rad (N/m), rad (m) | 0 at bases |
 //! | M | `mass_matrix`, [`MassMatrix`] | nv × nv | kg, kg m, kg m² | |
 //! | L, D | [`MassFactor`] | nv × nv | | `M = Lᵀ D L`, L with the sparsity of the tree |
 //! | h | `bias_force` | nv | N, N m | Coriolis + gravity, `= inverse_dynamics(q, ν, 0)` |
@@ -89,9 +90,9 @@
 //! | G = J M⁻¹ Jᵀ | `contact_inverse_inertia` | nc × nc | 1/kg | Delassus matrix |
 //! | O | (in module docs) | | | base origin: reference point of internal spatial vectors |
 //!
-//! The equation of motion is `M ν̇ + h = Sᵀτ + Σ Jᵀf − d(ν) ν`, the last term damping and friction
-//! of the joints ([`JointResistance`]), which are in no function but their own. Matrices are
-//! column-major slices. Forces act on the robot. `world_from_foot` maps coordinates of the foot's
+//! The equation of motion is `M ν̇ + h = Sᵀτ + Σ Jᵀf − d(ν) ν − k (s − r)`: damping and friction of
+//! the joints ([`JointResistance`]) and their springs ([`JointSpring`]) are in no function but their
+//! own. Matrices are column-major slices. Forces act on the robot. `world_from_foot` maps coordinates of the foot's
 //! frame to the world's.
 //!
 //! # Invariants
@@ -144,6 +145,7 @@ mod resistance;
 mod rotors;
 mod shape;
 mod sine;
+mod springs;
 mod transmission;
 mod urdf;
 mod xacro;
@@ -181,7 +183,7 @@ pub use mass_factor::{MassFactor, MassFactorRef, SingularMass};
 pub use mass_matrix::{MassMatrix, mass_matrix};
 pub use mjcf::{
     ActuatorLaw, Mjcf, MjcfActuator, MjcfEquality, MjcfError, MjcfErrors, MjcfGeom, MjcfKeyframe,
-    MjcfOptions, MjcfSpring,
+    MjcfOptions,
 };
 pub use model::{
     Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, Link, MimicJoint, Model, ModelError,
@@ -204,6 +206,7 @@ pub use representation::{
 pub use resistance::{FRICTION_SPEED, JointResistance};
 pub use rotors::Rotors;
 pub use shape::{Collision, Shape, Visual};
+pub use springs::JointSpring;
 pub use transmission::{Transmission, TransmissionError};
 pub use urdf::{
     MimicJoints, NotUsed, Options, PackageError, PackageSearch, UrdfError, Warning, resolve_package,

@@ -13,6 +13,7 @@ use crate::layout::Layout;
 use crate::resistance::JointResistance;
 use crate::rotors::Rotors;
 use crate::shape::{Collision, Visual};
+use crate::springs::JointSpring;
 pub use parts::{
     Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, Link, MimicJoint, ModelError, Tree,
 };
@@ -36,6 +37,7 @@ pub struct Model {
     pub(crate) visuals: Vec<Visual>,
     pub(crate) rotors: Rotors,
     pub(crate) resistance: JointResistance,
+    pub(crate) springs: Vec<JointSpring>,
     pub(crate) pattern: Arc<BranchPattern>,
     /// Bodies in groups of four.
     pub(crate) layout: Arc<Layout>,

@@ -135,6 +135,20 @@ impl Case<'_> {
     }
 }
 
+/// Runs a diagram, a text of the folder `diagrams`: the simulation at its end, and the rows of a
+/// signal.
+pub(crate) fn run_text(text: &str, topic: &str) -> (Simulation, Vec<(f64, Vec<f64>)>) {
+    let file = in_repository("diagrams/none.ron");
+    let program = program_of(compile_text(&file, text.as_bytes(), &Options::default()));
+    let mut simulation = Simulation::new(Arc::clone(&program));
+    simulation.observer_mut().record_to(recorder(&program));
+    simulation.run().unwrap_or_else(|fault| panic!("{text}: {fault}"));
+    let written = simulation.observer_mut().finish_recording().unwrap().unwrap();
+    let recording = Recording::from_bytes(written.memory.unwrap()).unwrap();
+    let all = rows(&recording, topic);
+    (simulation, all)
+}
+
 /// Rows of a signal with their times [s].
 pub(crate) fn rows(recording: &Recording, topic: &str) -> Vec<(f64, Vec<f64>)> {
     recording.rows(topic).unwrap().map(|row| (row.stamp.t, row.values)).collect()

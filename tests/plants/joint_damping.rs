@@ -1,14 +1,9 @@
 //! Damping and dry friction of joints against closed forms, by every way to solve the dynamics; and
 //! limits of joints that are pushed.
 
-use std::path::Path;
-use std::sync::Arc;
-
-use legwork_diagram::Options;
 use legwork_runtime::Simulation;
-use legwork_runtime::recording::Recording;
 
-use super::harness::{compile_text, in_repository, program_of, recorder, rows};
+use super::harness::run_text;
 
 /// Inertia of a turntable [kg m²], and the damping and friction of theirs.
 const INERTIA: f64 = 0.5;
@@ -58,21 +53,8 @@ fn speeds(robot: &str, solver: &str, blocks: &str) -> Vec<(f64, [f64; 4])> {
             log: ["body.state"],
         )"#
     );
-    let all = run(&text).1.into_iter();
+    let all = run_text(&text, "body.state").1.into_iter();
     all.map(|(t, x)| (t, [x[4], x[5], x[6], x[7]])).collect()
-}
-
-/// Runs a diagram; the simulation at its end, and the rows of `body.state`.
-fn run(text: &str) -> (Simulation, Vec<(f64, Vec<f64>)>) {
-    let file = in_repository(Path::new("diagrams/none.ron"));
-    let program = program_of(compile_text(&file, text.as_bytes(), &Options::default()));
-    let mut simulation = Simulation::new(Arc::clone(&program));
-    simulation.observer_mut().record_to(recorder(&program));
-    simulation.run().unwrap_or_else(|fault| panic!("{text}: {fault}"));
-    let written = simulation.observer_mut().finish_recording().unwrap().unwrap();
-    let recording = Recording::from_bytes(written.memory.unwrap()).unwrap();
-    let all = rows(&recording, "body.state");
-    (simulation, all)
 }
 
 /// The implicit step multiplies a speed by `1/(1 + Δt D/I)`, which is stable for any D.
@@ -163,7 +145,7 @@ fn ignored_damping_has_no_effect() {
 
 /// An arm whose every joint is pushed up by ten times what its motor can, with what else it has.
 fn pushed(blocks: &str) -> (Simulation, Vec<(f64, Vec<f64>)>) {
-    run(&format!(
+    let text = format!(
         r#"#![enable(implicit_some)]
         Diagram(
             format: 2,
@@ -179,7 +161,8 @@ fn pushed(blocks: &str) -> (Simulation, Vec<(f64, Vec<f64>)>) {
             }},
             log: ["body.state"],
         )"#
-    ))
+    );
+    run_text(&text, "body.state")
 }
 
 /// Upper limits of the arm's joints [rad, m].

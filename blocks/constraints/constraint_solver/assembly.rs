@@ -44,8 +44,8 @@ impl Scratch {
                 let from = k * nv;
                 let source = &dynamics.mass_matrix[from + range.start..from + range.end];
                 column.copy_from_slice(source);
-                // Joint damping at the end of the step; its force at the beginning is in `force`.
-                column[k - range.start] += time_step * dynamics.damping[k];
+                // What damping and springs add to a step; their force is in `force`.
+                column[k - range.start] += dynamics.added_inertia(k, time_step);
             }
             self.problem.set_mass(BodyIndex(body), block);
         }

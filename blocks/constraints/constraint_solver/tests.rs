@@ -100,7 +100,7 @@ fn laws_hold(method: &serde_json::Value, tol: f64) {
     for (q, nu) in States::of(&go(), 30) {
         dynamics.set("state", &[&q, &nu]);
         dynamics.output();
-        let bus: Vec<Vec<f64>> = (0..6).map(|leaf| dynamics.leaf("bus", leaf)).collect();
+        let bus: Vec<Vec<f64>> = (0..8).map(|leaf| dynamics.leaf("bus", leaf)).collect();
         rig.set("dynamics", &bus.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let (tau, external) = (normals(&mut random, 12), normals(&mut random, NV));
         rig.set("tau", &[&tau]);
@@ -188,7 +188,7 @@ fn a_step_without_answer_is_free() {
         let mut rig = loose("Zero");
         dynamics.set("state", &[&q, &nu]);
         dynamics.output();
-        let bus: Vec<Vec<f64>> = (0..6).map(|leaf| dynamics.leaf("bus", leaf)).collect();
+        let bus: Vec<Vec<f64>> = (0..8).map(|leaf| dynamics.leaf("bus", leaf)).collect();
         rig.set("dynamics", &bus.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let tau = normals(&mut random, 12);
         rig.set("tau", &[&tau]);

@@ -14,7 +14,7 @@ pub(super) struct Counted {
     pub(super) jacobian: Vec<f64>,
     pub(super) gaps: Vec<f64>,
     pub(super) mu: Vec<f64>,
-    /// `M + Δt d` and `h + d ν`: damping of the joints at the end of the step.
+    /// M and h with what the joints do by themselves in a step.
     pub(super) mass: Vec<f64>,
     pub(super) opposing: Vec<f64>,
 }
@@ -54,14 +54,14 @@ impl Counted {
         Ok(())
     }
 
-    /// Takes M and h from the bus, with the joints' damping at the end of a step.
+    /// Takes M and h from the bus, with damping and springs of the joints.
     pub(super) fn take_inertia(&mut self, dynamics: &Dynamics<'_>, time_step: f64) {
         let nv = dynamics.nu.len();
         self.mass.copy_from_slice(dynamics.mass_matrix);
         self.opposing.copy_from_slice(dynamics.bias_force);
-        for (k, (damping, nu)) in dynamics.damping.iter().zip(dynamics.nu).enumerate() {
-            self.mass[k * nv + k] += time_step * damping;
-            self.opposing[k] += damping * nu;
+        for (k, force) in dynamics.passive_force.iter().enumerate() {
+            self.mass[k * nv + k] += dynamics.added_inertia(k, time_step);
+            self.opposing[k] += force;
         }
     }
 

@@ -47,7 +47,7 @@ fn check(robot: &Arc<RobotModel>, frames: Option<&[&str]>, feet: &[FrameId]) {
     for (q, nu) in States::of(robot, 20) {
         dynamics.set("state", &[&q, &nu]);
         dynamics.output();
-        let leaves = [0, 1, 2, 3, 4, 5].map(|leaf| dynamics.leaf("bus", leaf));
+        let leaves = [0, 1, 2, 3, 4, 5, 6, 7].map(|leaf| dynamics.leaf("bus", leaf));
         rig.set("state", &[&q, &nu]);
         rig.set("dynamics", &leaves.each_ref().map(Vec::as_slice));
         rig.set("nu_dot", &[&nu_dot]);

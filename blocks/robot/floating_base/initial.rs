@@ -10,7 +10,7 @@ use super::angles::quaternion_from_rpy;
 use super::{Init, Orientation, Place};
 use crate::robot::joint_values::{coordinates, positions, velocities, zero_positions};
 use crate::robot::model::{RobotModel, unknown};
-use crate::robot::urdf::{unit_quaternion, unit_quaternions};
+use crate::robot::robot_file::{unit_quaternion, unit_quaternions};
 
 impl Init {
     /// q and ν, one after the other.

@@ -9,9 +9,7 @@ mod results;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub use results::{
-    ActuatorLaw, Mjcf, MjcfActuator, MjcfEquality, MjcfGeom, MjcfKeyframe, MjcfSpring,
-};
+pub use results::{ActuatorLaw, Mjcf, MjcfActuator, MjcfEquality, MjcfGeom, MjcfKeyframe};
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -146,6 +144,8 @@ pub(super) fn model(
         rotors: Rotors::none(0),
         // These follow from the others.
         resistance: JointResistance::none(0),
+        // Of joints, whose places are known when all are laid out.
+        springs: Vec::new(),
         quaternions: Vec::new(),
         frame_by_name: BTreeMap::new(),
         pattern: Arc::new(BranchPattern::new(&[], &[], Vec::new())),

@@ -27,9 +27,7 @@ mod values;
 use nalgebra::Vector3;
 
 pub use error::{MjcfError, MjcfErrors};
-pub use lower::{
-    ActuatorLaw, Mjcf, MjcfActuator, MjcfEquality, MjcfGeom, MjcfKeyframe, MjcfSpring,
-};
+pub use lower::{ActuatorLaw, Mjcf, MjcfActuator, MjcfEquality, MjcfGeom, MjcfKeyframe};
 
 use crate::model::{Base, Model};
 use crate::placement::Placement;

@@ -65,6 +65,7 @@ pub(super) fn model(
         rotors: Rotors::none(joints.velocity_dim - base_dim),
         // These follow from the others.
         resistance: JointResistance::none(0),
+        springs: Vec::new(),
         quaternions: Vec::new(),
         frame_by_name: BTreeMap::new(),
         pattern: Arc::new(BranchPattern::new(&[], &[], Vec::new())),

@@ -6,7 +6,6 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::Lowering;
 use super::base::Root;
-use super::results::MjcfSpring;
 use crate::joint_bodies::Drive;
 use crate::mjcf::MjcfOptions;
 use crate::mjcf::source::Place;
@@ -15,6 +14,7 @@ use crate::mjcf::values::rotation_about;
 use crate::model::{self, JointId, JointKind, MimicJoint, Model, ModelError};
 use crate::placement::Placement;
 use crate::rotors::matches;
+use crate::springs::JointSpring;
 
 /// Most degrees of freedom of all joints. The factor of a single chain has n²/2 entries.
 const MAX_FREEDOMS: usize = 2048;
@@ -388,8 +388,9 @@ impl<'a> Joints<'a> {
         model.with_rotor_inertia(&values)
     }
 
-    /// Springs of hinges and slides, by coordinate.
-    pub(super) fn springs(&self, lowering: &mut Lowering<'_>) -> Vec<MjcfSpring> {
+    /// Springs of hinges and slides; those of joints that follow act on the joints that they
+    /// follow.
+    pub(super) fn springs(&self, lowering: &mut Lowering<'_>) -> Vec<JointSpring> {
         let mut springs = Vec::new();
         for (i, joint) in self.file.iter().enumerate() {
             if joint.stiffness == 0.0 || !lowering.tree.options.springs {
@@ -411,7 +412,7 @@ impl<'a> Joints<'a> {
             if multiplier == 0.0 {
                 continue;
             }
-            springs.push(MjcfSpring {
+            springs.push(JointSpring {
                 joint: JointId(own),
                 stiffness: joint.stiffness * multiplier * multiplier,
                 rest: (joint.spring_reference - offset) / multiplier,

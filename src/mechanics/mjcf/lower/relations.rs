@@ -31,7 +31,7 @@ impl Lowering<'_> {
         let actuators = self.actuators(joints);
         limit_efforts(&mut model, &actuators);
         let keyframes = self.keyframes(&model, joints, base);
-        let springs = joints.springs(&mut self);
+        model.springs = joints.springs(&mut self);
         let (pairs, excluded) = self.contacts();
         self.doubts(&model);
         self.document.finish()?;
@@ -46,7 +46,6 @@ impl Lowering<'_> {
             integrator: self.tree.options.integrator.clone(),
             keyframes,
             actuators,
-            springs,
             geoms,
             equalities,
             excluded,

@@ -15,8 +15,6 @@ pub struct Mjcf {
     pub keyframes: Vec<MjcfKeyframe>,
     /// Actuators on joints and fixed tendons.
     pub actuators: Vec<MjcfActuator>,
-    /// Springs of joints.
-    pub springs: Vec<MjcfSpring>,
     /// Geometry of the robot with its contact properties.
     pub geoms: Vec<MjcfGeom>,
     /// Equalities that tie bodies together.
@@ -40,17 +38,6 @@ pub struct MjcfKeyframe {
     pub velocity: Vec<f64>,
     /// One value for each actuator of the file, if it states them.
     pub controls: Option<Vec<f64>>,
-}
-
-/// A spring of a joint of one degree of freedom: `τ = −stiffness (s − rest)`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MjcfSpring {
-    /// The joint.
-    pub joint: JointId,
-    /// [N m/rad or N/m].
-    pub stiffness: f64,
-    /// Where it is at rest [rad or m].
-    pub rest: f64,
 }
 
 /// How an actuator makes a force of its control u, the length l of its transmission and the rate

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use legwork_mechanics::nalgebra::{DMatrix, Matrix3, Rotation3, UnitQuaternion, Vector3};
 use legwork_mechanics::{
-    Base, JointKind, Mjcf, MjcfErrors, MjcfOptions, MjcfSpring, Model, Options, Placement,
+    Base, JointKind, JointSpring, Mjcf, MjcfErrors, MjcfOptions, Model, Options, Placement,
     kinetic_energy, world_from_frame,
 };
 
@@ -436,7 +436,7 @@ fn actuators_springs_and_limits_are_read() {
     assert_eq!((law.gain, law.per_length, law.per_rate), (50.0, -50.0, -2.0));
     assert_eq!(g.moment, [(p, 6.0), (q, -3.0)]);
     assert_eq!(g.law.unwrap().constant, 1.0);
-    assert_eq!(mjcf.springs, [MjcfSpring { joint: p, stiffness: 5.0, rest: 0.1 }]);
+    assert_eq!(mjcf.model.springs(), [JointSpring { joint: p, stiffness: 5.0, rest: 0.1 }]);
     // The motor gives 3 N m, the tendon 6 · 6 N m; the servo is not limited, but its joint is.
     assert_eq!(mjcf.model.joints()[0].effort, 39.0);
     assert_eq!(mjcf.model.joints()[1].effort, 4.0);
