@@ -62,7 +62,7 @@ const WORDS: [&str; 40] = [
 
 impl Models {
     pub(crate) fn new() -> Self {
-        let files = corpus(&["diagrams/robots", "tests/data/mjcf"], "xml");
+        let files = corpus(&["diagrams/robots", "tests/data/mjcf", "tests/data/robots"], "xml");
         let files = files.into_iter().map(|(_, bytes)| bytes).collect();
         let nested = |open: &str, close: &str, n: usize| open.repeat(n) + &close.repeat(n);
         let world = |inside: &str| format!("<mujoco><worldbody>{inside}</worldbody></mujoco>");

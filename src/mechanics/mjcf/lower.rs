@@ -222,7 +222,7 @@ impl Frames {
     }
 
     /// Shapes that touch, shapes that MuJoCo's viewer shows unless told otherwise (groups 0 to 2),
-    /// and the properties of all geometry. Colours are not read.
+    /// and the properties of all geometry. Colours are those of geoms, not of materials.
     fn geometry(
         &self,
         lowering: &mut Lowering<'_>,
@@ -238,16 +238,23 @@ impl Frames {
                 };
                 let link = FrameId(link);
                 let name = geom.name.clone();
-                let shape = shape(tree, geom);
-                if let Some((shape, link_from_shape)) = shape.clone().filter(|_| geom.group < 3.0) {
-                    visuals.push(Visual { link, link_from_shape, shape, color: None });
-                }
-                if touches {
-                    match shape {
-                        Some((shape, link_from_shape)) => {
+                let shows = geom.group < 3.0 && (touches || !tree.compiler.discard_visual);
+                match shape(tree, geom) {
+                    Some((shape, link_from_shape)) => {
+                        if shows {
+                            let (shape, color) = (shape.clone(), geom.color);
+                            visuals.push(Visual { link, link_from_shape, shape, color });
+                        }
+                        if touches {
                             collisions.push(Collision { link, link_from_shape, shape });
                         }
-                        None => lowering.unused.add(described(geom)),
+                    }
+                    None => {
+                        for what in [(touches, "contact"), (shows, "picture")] {
+                            if what.0 {
+                                lowering.unused.add(described(what.1, geom));
+                            }
+                        }
                     }
                 }
                 geoms.push(MjcfGeom {
@@ -265,17 +272,17 @@ impl Frames {
     }
 }
 
-fn described(geom: &Geom) -> String {
+fn described(what: &str, geom: &Geom) -> String {
     let kind = match geom.solid {
         Solid::Plane => "plane",
         Solid::HeightField => "height field",
         Solid::Ellipsoid { .. } => "ellipsoid",
-        Solid::Mesh { .. } => "mesh",
-        _ => "fitted shape",
+        Solid::Mesh { .. } => "mesh without a file",
+        _ => "shape fitted to a mesh",
     };
     match geom.name.as_str() {
-        "" => format!("contact of a {kind}"),
-        name => format!("contact of the {kind} `{name}`"),
+        "" => format!("{what}: {kind}"),
+        name => format!("{what}: {kind} `{name}`"),
     }
 }
 

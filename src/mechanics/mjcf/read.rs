@@ -179,10 +179,6 @@ fn compiler(document: &mut Document, defaults: &Defaults) -> Compiler {
         }
         compiler.strip_path = node.truth("strippath", compiler.strip_path);
         compiler.discard_visual = node.truth("discardvisual", compiler.discard_visual);
-        // What is fixed is welded here in any case, and keeps its frame.
-        node.truth("fusestatic", false);
-        node.truth("usethread", true);
-        node.truth("saveinertial", false);
     }
     compiler
 }

@@ -160,6 +160,8 @@ pub(super) struct Geom {
     pub(super) group: f64,
     /// Sliding, torsional, rolling.
     pub(super) friction: [f64; 3],
+    /// Red, green, blue and opacity.
+    pub(super) color: Option<[f64; 4]>,
 }
 
 pub(super) struct Mesh {

@@ -30,6 +30,7 @@ impl Lowering<'_> {
         let equalities = self.equalities(&mut model, carried);
         let actuators = self.actuators(joints);
         limit_efforts(&mut model, &actuators);
+        self.idle_tendons();
         let keyframes = self.keyframes(&model, joints, base);
         model.springs = joints.springs(&mut self);
         let (pairs, excluded) = self.contacts();
@@ -66,8 +67,19 @@ impl Lowering<'_> {
         let mut used: BTreeSet<&str> = BTreeSet::new();
         for body in &self.tree.bodies {
             for joint in &body.joints {
+                let single = matches!(joint.kind, JointType::Slide | JointType::Hinge);
                 if joint.kind == JointType::Ball && joint.range.is_some() {
                     self.unused.add("range of a ball joint");
+                }
+                match joint.force_range {
+                    Some(_) if !single => {
+                        self.unused.add("actuatorfrcrange of a ball or free joint");
+                    }
+                    // An effort is one number.
+                    Some([low, high]) if low != -high => {
+                        self.unused.add("smaller side of an actuatorfrcrange");
+                    }
+                    _ => {}
                 }
             }
             for geom in &body.geoms {
@@ -197,6 +209,21 @@ impl Lowering<'_> {
             });
         }
         actuators
+    }
+
+    /// Fixed tendons that no actuator pulls: what else they would do is not taken.
+    fn idle_tendons(&mut self) {
+        let pulled: BTreeSet<&str> = self
+            .tree
+            .actuators
+            .iter()
+            .filter_map(|actuator| match &actuator.transmission {
+                Transmission::Tendon(name) => Some(name.as_str()),
+                _ => None,
+            })
+            .collect();
+        let idle = self.tree.tendons.iter().filter(|tendon| !pulled.contains(&*tendon.name));
+        idle.for_each(|_| self.unused.add("fixed tendon without an actuator"));
     }
 
     /// Joint torques per force; `None` if it is not taken, which is told.

@@ -377,6 +377,7 @@ fn geom(node: &mut Node<'_>, context: &Context, compiler: &Compiler) -> Geom {
         contact_dimension: node.whole("condim", 3),
         group: node.number("group", 0.0),
         friction: [coefficient(0, 1.0), coefficient(1, 0.005), coefficient(2, 0.0001)],
+        color: node.numbers("rgba").map(|color: [f64; 4]| color.map(|part| part.clamp(0.0, 1.0))),
     }
 }
 

@@ -469,3 +469,27 @@ fn equalities_become_frames_that_coincide() {
     assert_eq!(at("equality_1_2").rotation, Matrix3::identity());
     assert!(mjcf.equalities[1].weld && !mjcf.equalities[1].active);
 }
+
+/// What is read and has no effect is in the list, by name.
+#[test]
+fn what_is_not_used_is_listed() {
+    let mjcf = inside(
+        r#"<compiler angle="radian" usethread="false" discardvisual="true"/>
+        <asset><hfield name="hills"/></asset>
+        <worldbody><geom type="plane" size="1 1 1"/>
+          <body name="a"><joint name="p" axis="1 0 0" group="3" actuatorfrcrange="-4 2"/>
+            <geom size="0.1" rgba="1 0 0 0.5"/><geom size="0.2" mass="0" contype="0" conaffinity="0"/>
+            <geom type="ellipsoid" size="0.1 0.1 0.2" name="egg"/></body></worldbody>
+        <tendon><fixed name="t"><joint joint="p" coef="2"/></fixed></tendon>
+        <actuator><motor joint="p" group="1"/></actuator>"#,
+    );
+    assert_eq!(
+        mjcf.warnings,
+        ["model.xml: not used: compiler usethread, contact: ellipsoid `egg`, contact: plane, \
+          fixed tendon without an actuator, hfield, joint group, motor group, \
+          picture: ellipsoid `egg`, picture: plane, smaller side of an actuatorfrcrange"]
+    );
+    // The one that only shows is discarded, as the compiler is told; the other has its colour.
+    let [ball] = mjcf.model.visuals() else { panic!("{:?}", mjcf.model.visuals()) };
+    assert_eq!(ball.color, Some([1.0, 0.0, 0.0, 0.5]));
+}
