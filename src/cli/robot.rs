@@ -17,13 +17,14 @@ use super::summary::write_table;
 
 /// `legwork robot`.
 ///
-/// Tree, masses, inertias, limits, damping and shapes of a robot, and what of the file is doubtful
-/// or not used. Drawings are SVG, or PNG where this program can write it.
+/// Tree, masses, inertias, limits, damping, springs and shapes of a robot, and what of the file is
+/// doubtful or not used. Drawings are SVG, or PNG where this program can write it.
 #[derive(Debug, Args)]
 pub(crate) struct RobotArguments {
-    /// A URDF or xacro file, or a robot file of the language: `std:robots/mini_cheetah.ron`.
+    /// A URDF or xacro file, a model of MuJoCo, or a robot file of the language:
+    /// `std:robots/mini_cheetah.ron`.
     pub(crate) file: String,
-    /// Weld the root link to the world.
+    /// Weld the root link of a URDF, or the floating base of a model of MuJoCo, to the world.
     #[arg(long)]
     pub(crate) fixed: bool,
     /// An argument of a xacro file, as in `prefix=left_`.
@@ -110,8 +111,10 @@ fn described(summary: &Summary, robot: &Robot) -> String {
     text.push('\n');
     let _ = write_table(&rows, "", 2, &mut text);
     if !summary.joints.is_empty() {
-        let head =
-            ["joint", "kind", "lower", "upper", "effort", "speed", "damping", "friction", "rotor"];
+        let head = [
+            "joint", "kind", "lower", "upper", "effort", "speed", "damping", "friction", "spring",
+            "rest", "rotor",
+        ];
         let mut rows = vec![row(head)];
         rows.extend(summary.joints.iter().map(joint_row));
         text.push('\n');
@@ -121,6 +124,9 @@ fn described(summary: &Summary, robot: &Robot) -> String {
         let (name, joint) = (&follower.name, &follower.joint);
         let (multiplier, offset) = (follower.multiplier, follower.offset);
         let _ = writeln!(text, "{name} = {multiplier} · {joint} + {offset}");
+    }
+    if !summary.frames.is_empty() {
+        let _ = writeln!(text, "\nframes of equalities: {}", summary.frames.join(", "));
     }
     let poses: Vec<&str> = robot.poses().collect();
     if !poses.is_empty() {
@@ -191,6 +197,8 @@ fn joint_row(joint: &JointOf) -> Vec<String> {
         limit(joint.velocity),
         act(joint.damping),
         act(joint.friction),
+        act(joint.stiffness),
+        limit(joint.rest),
         act(joint.rotor_inertia),
     ]
 }

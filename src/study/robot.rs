@@ -1,5 +1,6 @@
 //! A robot by itself: what its file says, and what is doubtful in it.
 
+mod format;
 mod shapes;
 mod summary;
 
@@ -13,6 +14,7 @@ use serde_json::Value;
 
 use crate::error::{Error, ErrorKind};
 use crate::library::Library;
+use format::Format;
 
 pub use shapes::{Bone, Solid, View};
 pub use summary::{Follower, Inertia, JointOf, LinkOf, Summary};
@@ -23,7 +25,8 @@ const NAME: &str = "robot";
 /// How to read a robot file.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Whether the root link is welded to the world; else it is free.
+    /// Whether the root link is welded to the world; else it is free, or as a model of MuJoCo has
+    /// it.
     pub is_fixed: bool,
     /// Arguments of a xacro file.
     pub arguments: BTreeMap<String, String>,
@@ -50,37 +53,44 @@ struct Pose {
 }
 
 impl Library {
-    /// Reads a robot: a URDF or xacro file, or a robot file of the language, such as
-    /// `std:robots/mini_cheetah.ron`. It may read what a diagram in the same folder may.
+    /// Reads a robot: a URDF or xacro file, a model of MuJoCo, or a robot file of the language, such
+    /// as `std:robots/mini_cheetah.ron`. It may read what a diagram in the same folder may.
     ///
     /// # Errors
-    /// If the file cannot be read, or holds no robot; what is wrong, with its place.
+    /// If the file cannot be read, is of another format, or holds no robot; what is wrong, with its
+    /// place.
     pub fn robot(&self, file: &str, request: &Request) -> Result<Robot, Error> {
-        let (beside, inner) = match file.strip_prefix("std:") {
-            Some(_) => (PathBuf::from("robot.ron"), file.to_owned()),
+        let (beside, inner, format) = match file.strip_prefix("std:") {
+            Some(name) => (PathBuf::from("robot.ron"), file.to_owned(), Format::of_library(name)),
             None => {
                 let path = Path::new(file);
                 let name = path.file_name().and_then(|name| name.to_str());
                 let name = name.ok_or_else(|| {
                     Error::request(format!("expected the path of a robot file, found `{file}`"))
                 })?;
-                if !path.is_file() {
-                    return Err(Error::request(format!("no file `{file}`")));
-                }
-                (path.with_file_name("robot.ron"), name.to_owned())
+                (path.with_file_name("robot.ron"), name.to_owned(), Format::of_file(path)?)
             }
         };
         let text = |text: &str| Value::from(text).to_string();
-        let ending = inner.rsplit_once('.').map_or("", |(_, ending)| ending);
-        let robot = match ending {
-            "ron" | "robot" => {
-                if !request.arguments.is_empty() || !request.packages.is_empty() {
-                    let message = "expected arguments and packages in the robot file itself";
-                    return Err(Error::request(message));
-                }
-                format!("Robot(file: {})", text(&inner))
+        let has_more = !request.arguments.is_empty() || !request.packages.is_empty();
+        let robot = match format {
+            Format::Robot | Format::Mjcf if has_more => {
+                let message = match format {
+                    Format::Mjcf => "expected no arguments and packages, found a model of MuJoCo",
+                    _ => "expected arguments and packages in the robot file itself",
+                };
+                return Err(Error::request(message));
             }
-            _ => {
+            Format::Robot if request.is_fixed => {
+                let message = "expected how the base is held in the robot file itself";
+                return Err(Error::request(message));
+            }
+            Format::Robot => format!("Robot(file: {})", text(&inner)),
+            Format::Mjcf => {
+                let base = if request.is_fixed { ", base: Some(Fixed)" } else { "" };
+                format!("Mjcf(path: {}{base})", text(&inner))
+            }
+            Format::Urdf => {
                 let base = if request.is_fixed { "Fixed" } else { "Floating" };
                 let map =
                     |map: &BTreeMap<String, String>| Value::from_iter(map.clone()).to_string();

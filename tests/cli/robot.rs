@@ -58,3 +58,81 @@ fn robots_of_the_library_and_macros_are_read() {
     let missing = legwork(here.path(), &["robot", "none.urdf"]);
     assert!(missing.code == 64 && missing.err.contains("no file `none.urdf`"), "{}", missing.err);
 }
+
+/// A model of MuJoCo is known by its first element, whatever the file is called.
+#[test]
+fn models_of_mujoco_are_described_and_drawn() {
+    let here = folder();
+    let springs = repository().join("tests/data/robots/springs.xml");
+    std::fs::copy(springs, here.path().join("springs.mjcf")).unwrap();
+    let done = legwork(here.path(), &["robot", "springs.mjcf", "-o", "a.svg", "--tree", "t.svg"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    for words in [
+        "springs: 6 joints, 8 links, 3.5 kg, fixed base",
+        "inertia: all 7 are positive definite and keep the triangle inequality",
+        "follower = 2 · leader + 0",
+        "poses: reference",
+    ] {
+        assert!(done.out.contains(words), "{words}:\n{}", done.out);
+    }
+    let row = |name: &str| -> Vec<&str> {
+        let joints = done.out.split("damping").nth(1).unwrap_or_default();
+        let line = joints.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+        line.split_whitespace().collect()
+    };
+    // Damping, spring and rest; the follower's spring of 50 at 0.4 acts on its leader.
+    assert_eq!(row("damped "), ["damped", "prismatic", "1", "50", "0.2"]);
+    assert_eq!(row("leader "), ["leader", "prismatic", "200", "0.2"]);
+    for (file, part) in [("a.svg", "<svg"), ("t.svg", ">lower<")] {
+        let drawn = std::fs::read_to_string(here.path().join(file)).unwrap();
+        assert!(drawn.contains(part), "{file}: {drawn}");
+    }
+
+    write(
+        &here,
+        "more.xml",
+        r#"<mujoco><option cone="elliptic"/><worldbody>
+          <body name="a"><freejoint/><geom size="0.1" rgba="1 0 0 1"/><site name="tip"/>
+            <geom type="ellipsoid" size="0.1 0.1 0.2" mass="0"/></body></worldbody>
+          <equality><connect body1="a" anchor="0 0 0.1" name="hung"/></equality></mujoco>"#,
+    );
+    let done = legwork(here.path(), &["robot", "more.xml", "--fixed"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let unused = "not used: contact: ellipsoid, option cone, picture: ellipsoid";
+    for words in [unused, "frames of equalities: hung_1, hung_2", "tip"] {
+        assert!(done.out.contains(words), "{words}:\n{}", done.out);
+    }
+}
+
+/// What is no robot file is named for what it is.
+#[test]
+fn other_files_are_refused_by_what_they_are() {
+    let here = folder();
+    write(&here, "world.sdf", "<?xml version='1.0'?><!-- <robot> --><sdf version='1.6'/>");
+    write(&here, "part.xml", "<mujocoinclude/>");
+    write(&here, "mesh.stl", "solid a\nendsolid a\n");
+    write(&here, "none.xml", "");
+    std::fs::create_dir(here.path().join("dir")).unwrap();
+    for (file, words) in [
+        ("world.sdf", "found SDF (<sdf>)"),
+        ("part.xml", "found a part that a model of MuJoCo includes"),
+        ("mesh.stl", "found no XML element"),
+        ("none.xml", "found an empty file"),
+        ("dir", "`dir` is a folder, expected a robot file"),
+        ("gone.xml", "no file `gone.xml`"),
+    ] {
+        let done = legwork(here.path(), &["robot", file]);
+        assert_eq!(done.code, 64, "{file}: {}", done.err);
+        assert!(done.err.contains(words), "{file}: {}", done.err);
+    }
+    // Nothing that is asked for is left out without a word.
+    write(
+        &here,
+        "ball.xml",
+        "<mujoco><worldbody><body><geom size='1'/></body></worldbody></mujoco>",
+    );
+    let done = legwork(here.path(), &["robot", "ball.xml", "--arg", "a=1"]);
+    assert!(done.code == 64 && done.err.contains("found a model of MuJoCo"), "{}", done.err);
+    let none = legwork(here.path(), &["robot"]);
+    assert!(none.code == 64 && none.err.contains("<FILE>"), "{} {}", none.code, none.err);
+}

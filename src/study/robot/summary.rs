@@ -25,6 +25,8 @@ pub struct Summary {
     pub joints: Vec<JointOf>,
     /// Joints that follow others.
     pub followers: Vec<Follower>,
+    /// Frames beside those of links: where an equality of the file holds two bodies together.
+    pub frames: Vec<String>,
     /// What is doubtful, and what is not used.
     pub warnings: Vec<String>,
 }
@@ -83,6 +85,10 @@ pub struct JointOf {
     pub damping: f64,
     /// Dry friction that acts [N m or N].
     pub friction: f64,
+    /// Stiffness of its springs that act [N m/rad or N/m].
+    pub stiffness: f64,
+    /// Where these are at rest [rad or m]; `None` without springs.
+    pub rest: Option<f64>,
     /// Reflected inertia of its motor [kg m² or kg].
     pub rotor_inertia: f64,
 }
@@ -154,9 +160,12 @@ impl Summary {
         }
         let resistance = model.resistance();
         let mut at = 0;
-        let joints = model.joints().iter().map(|joint| {
+        let joints = model.joints().iter().enumerate().map(|(i, joint)| {
             let own = at;
             at += joint.kind.velocity_dim();
+            let springs = model.springs().iter().filter(|spring| spring.joint.index() == i);
+            let stiffness: f64 = springs.clone().map(|spring| spring.stiffness).sum();
+            let pull: f64 = springs.map(|spring| spring.stiffness * spring.rest).sum();
             JointOf {
                 name: joint.name.clone(),
                 kind: kind(joint.kind),
@@ -166,6 +175,8 @@ impl Summary {
                 velocity: limit(joint.velocity),
                 damping: resistance.viscous()[own],
                 friction: resistance.dry()[own],
+                stiffness,
+                rest: (stiffness > 0.0).then(|| pull / stiffness),
                 rotor_inertia: model.rotors().diagonal()[own],
             }
         });
@@ -186,6 +197,7 @@ impl Summary {
             links,
             joints,
             followers: followers.collect(),
+            frames: names[model.links().len()..].iter().map(|frame| frame.name.clone()).collect(),
             warnings,
         }
     }
