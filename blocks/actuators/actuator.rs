@@ -2,11 +2,12 @@
 
 use legwork_block::quantity::{Frequency, Limit, PerJoint, Positive, Torque};
 use legwork_block::{
-    Block, DerivativeCx, Dim, Invalid, NO_FEEDS, Outcome, OutputCx, Parameters, Sizes, Type,
+    Block, DerivativeCx, Dim, Invalid, NO_FEEDS, Outcome, OutputCx, Parameters, Ports, Sizes, Type,
     UpdateCx, Vector, Written, block, parameters, ports,
 };
 
 use crate::robot::joint_values::JointValues;
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 
 pub(crate) mod lag;
@@ -30,8 +31,11 @@ use lag::{Lag, beginning, check_initial, check_limits, saturated};
 #[ports(
     keep lag: Lag = Lag::new(self.bandwidth, self.discrete, self.initial.is_some())?;
     let robot = self.robot.as_ref().map(|name| name.find(ports)).transpose()?;
-    keep limit: JointValues =
-        JointValues::new("torque_limit", &self.torque_limit, robot.as_deref())?;
+    keep limit: JointValues = match (&self.torque_limit, robot.as_deref()) {
+        (None, None) => JointValues::All(f64::INFINITY),
+        (None, Some(robot)) => JointValues::Each(motor_efforts(robot, ports)),
+        (Some(limit), robot) => JointValues::new("torque_limit", limit, robot)?,
+    };
     check_limits(limit.data())?;
     keep initial: JointValues = match &self.initial {
         Some(initial) => JointValues::new("initial", initial, robot.as_deref())?,
@@ -48,9 +52,8 @@ use lag::{Lag, beginning, check_initial, check_limits, saturated};
 #[parameters(aliases("motor", "torque limit"))]
 pub struct Actuator {
     /// Largest torque in both directions [N m]: one for all joints, a list, or by joint name or
-    /// pattern (needs `robot`); none by default.
-    #[default = PerJoint::All(Limit::NONE)]
-    pub torque_limit: PerJoint<Limit<Torque>>,
+    /// pattern (needs `robot`); default: the efforts of the file of `robot`, or none without it.
+    pub torque_limit: Option<PerJoint<Limit<Torque>>>,
     /// Frequency f at which the lag has damped a sine by 3 dB [Hz]; no lag without it.
     pub bandwidth: Option<Positive<Frequency>>,
     /// Torque of the lag at t = 0 [N m]; 0 by default.
@@ -58,7 +61,7 @@ pub struct Actuator {
     /// Whether the lag is advanced once per period, exactly for a held input.
     #[default]
     pub discrete: bool,
-    /// The robot, if values are given by joint name.
+    /// The robot whose efforts are the limits, and whose joints values are given for by name.
     pub robot: Option<RobotName>,
 }
 
@@ -126,6 +129,21 @@ impl Block for Actuator {
         plan.lag.slopes(limited(cx.inputs.get(plan.u), cx.scratch), cx.x, cx.rate);
         Ok(())
     }
+}
+
+/// The efforts of the robot's joints as limits of its motors; a warning names those that are 0.
+pub(crate) fn motor_efforts(robot: &RobotModel, ports: &mut Ports<'_>) -> Vec<f64> {
+    let efforts = robot.efforts();
+    let names = robot.joint_names();
+    let idle: Vec<&str> =
+        names.iter().zip(&efforts).filter(|(_, e)| **e == 0.0).map(|(name, _)| *name).collect();
+    if !idle.is_empty() {
+        let message =
+            format!("the file of `{}` gives these no effort: {}", robot.name, idle.join(", "));
+        let hint = "state `torque_limit`, or `joint_limits: Ignore` of the robot";
+        ports.warn(Invalid::new(message).hint(hint));
+    }
+    efforts
 }
 
 /// The torques `u` within their limits.

@@ -13,6 +13,7 @@ use legwork_block::{
 use legwork_mechanics::{DcMotor, Transmission};
 
 use crate::actuators::actuator::lag::{Lag, beginning, check_initial, check_limits, saturated};
+use crate::actuators::actuator::motor_efforts;
 use crate::buses::StateBus;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
@@ -90,9 +91,10 @@ pub struct Motor {
     /// Joints that several motors move together; none by default.
     #[default]
     pub coupling: Vec<Coupling>,
-    /// Largest torque of each gear's output in both directions [N m]; none by default.
-    #[default = PerJoint::All(Limit::NONE)]
-    pub torque_limit: PerJoint<Limit<Torque>>,
+    /// Largest torque of each gear's output in both directions [N m]; default: the efforts of the
+    /// robot's file, but none for joints in `coupling`, whose efforts are not those of their gears:
+    /// a warning.
+    pub torque_limit: Option<PerJoint<Limit<Torque>>>,
     /// What the supply can drive: `torque_constant` k_t [N m/A], `voltage_constant` k_e [V s/rad],
     /// `resistance` R [ohm], `bus_voltage` V [V]; without it any torque within the limits at any
     /// speed.
@@ -180,6 +182,27 @@ impl Electric {
     }
 }
 
+impl Motor {
+    /// The efforts of the robot's file where a motor drives one joint.
+    fn efforts(&self, robot: &RobotModel, ports: &mut Ports<'_>) -> Vec<f64> {
+        let mut efforts = motor_efforts(robot, ports);
+        let is_coupled = |name: &&str| self.coupling.iter().any(|group| group.has(name));
+        let mut unlimited: Vec<&str> = Vec::new();
+        for (name, effort) in robot.joint_names().iter().zip(&mut efforts) {
+            if is_coupled(name) && effort.is_finite() {
+                unlimited.push(*name);
+                *effort = f64::INFINITY;
+            }
+        }
+        if !unlimited.is_empty() {
+            let message =
+                format!("efforts of coupled joints limit no motor: {}", unlimited.join(", "));
+            ports.warn(Invalid::new(message).hint("state `torque_limit` of the gears' outputs"));
+        }
+        efforts
+    }
+}
+
 impl Plan {
     /// The torques that the gears' outputs are to have, within their limits.
     fn wanted<'a>(
@@ -203,7 +226,10 @@ impl Block for Motor {
         let lag = Lag::new(self.bandwidth, self.discrete, self.initial.is_some())?;
         let robot = self.robot.find(ports)?;
         let gears = transmission(&robot, &self.gear_ratio, &self.coupling)?;
-        let limits = each("torque_limit", &self.torque_limit, &robot)?;
+        let limits = match &self.torque_limit {
+            Some(limits) => each("torque_limit", limits, &robot)?,
+            None => self.efforts(&robot, ports),
+        };
         check_limits(&limits)?;
         let initial = match &self.initial {
             Some(initial) => each("initial", initial, &robot)?,

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use legwork_block::quantity::{PerJoint, Scalar};
+use legwork_block::quantity::{PerJoint, Positive, Scalar, Velocity};
 use legwork_block::{
-    Dim, Inputs, Invalid, Matrix, Outcome, Outputs, Pure, block, parameters, ports,
+    Block, Dim, Invalid, Matrix, Outcome, OutputCx, Ports, Sizes, block, parameters, ports,
 };
 use legwork_mechanics::{FrameId, Joint, JointKind, Kinematics, Model, world_from_frame};
 
@@ -19,25 +19,32 @@ use crate::robot::shared_kinematics::kinematics;
 ///
 /// | field | value |
 /// |---|---|
-/// | `gap` | `min(s − lower, upper − s) − margin` [rad; m if prismatic] |
+/// | `gap` | `s − lower − margin` or `upper − s − margin` [rad; m if prismatic] |
 /// | `velocity` | `(0, 0, ±ṡ)`: its rate [rad/s; m/s] |
-/// | `jacobian` | zero but for ±1 in the third row: + where the lower limit is nearer |
+/// | `jacobian` | zero but for ±1 in the third row: + at the lower end |
 /// | `jacobian_dot_nu` | 0 |
 /// | `friction` | 0 |
 /// | `position`, `axes` | the origin of the link that the joint moves; the world's axes |
 ///
+/// A joint has one contact, of the end that it is nearer to a step later at the speed that it has.
+/// One whose range is less than `2 Δt max_speed` could come to either end within a step and has a
+/// contact for each, the lower one first; contact solvers leave out ends that are out of reach.
+///
 /// The normal force is the torque [N m; N] that acts at the joint, positive away from the limit.
 /// Limits are those of the robot file; joints without, and those that follow others, have no
-/// contact.
+/// contact, nor has a robot with `joint_limits: Ignore`. The mask
+/// `std:masks/robot_with_contacts.ron` has this block; in a diagram of your own blocks its contacts
+/// join those of the feet, `Join(["feet.points", "limits.contacts"])`. Where nothing keeps a joint
+/// within its limits, a run in which it passes one has a warning that names it.
 #[ports(
     keep robot: Arc<RobotModel> = self.robot.find(ports)?;
-    keep joints: Vec<Limited> = self.limited(&robot.model)?;
+    keep ends: Vec<Ends> = self.ends(&robot.model, ports)?;
     let nv = RobotDims::of(ports, self.robot.as_str()).nv;
-    let count = Dim::fixed(joints.len());
+    let count = Dim::fixed(ends.iter().map(Ends::count).sum());
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
     ask kinematics: Kinematics = kinematics(ports, &robot, state);
     out contacts: contact_points(&count, &nv) as ContactPointsBus, _,
-        "k contacts: the nearer limit of each joint in the robot's order, reached or not";
+        "k contacts: the ends of each joint in the robot's order, reached or not";
     out jacobian: Matrix::of(3 * count, nv), _,
         "their Jacobians below one another: rates of the gaps are `jacobian ν`", frame "contact",
         shape "3k × nv", units "1";
@@ -51,10 +58,14 @@ pub struct JointLimits {
     pub margin: Option<PerJoint<Scalar>>,
     /// Names or patterns (`*` stands for any characters) of joints with limits; default all.
     pub joints: Option<Vec<String>>,
+    /// Speed that no joint gains within a step [m/s, for turning joints rad/s], as `max_speed` of
+    /// the contact solver.
+    #[default = "50 m/s"]
+    pub max_speed: Positive<Velocity>,
 }
 
 /// A joint with limits.
-struct Limited {
+struct Ends {
     /// Index into q.
     position: usize,
     /// Index into ν.
@@ -62,17 +73,27 @@ struct Limited {
     /// Limits, less the margin.
     lower: f64,
     upper: f64,
+    /// Whether it could come to either end within a step.
+    both: bool,
     /// The link that it moves.
     link: FrameId,
 }
 
+impl Ends {
+    /// How many contacts it has.
+    fn count(&self) -> usize {
+        1 + usize::from(self.both)
+    }
+}
+
 impl JointLimits {
     /// The joints with their limits less the margins.
-    fn limited(&self, model: &Model) -> Result<Vec<Limited>, Invalid> {
+    fn ends(&self, model: &Model, ports: &Ports<'_>) -> Result<Vec<Ends>, Invalid> {
         let chosen = self.chosen(model)?;
         let margins = self.margins(model, &chosen)?;
+        let way = 2.0 * ports.step() * self.max_speed.value();
         let pairs = chosen.iter().zip(margins);
-        pairs.map(|(joint, margin)| limited(model, joint, margin)).collect()
+        pairs.map(|(joint, margin)| ends(model, joint, margin, way)).collect()
     }
 
     /// The joints with limits that the patterns choose.
@@ -83,11 +104,11 @@ impl JointLimits {
             .filter(|joint| matches!(joint.kind, JointKind::Revolute | JointKind::Prismatic))
             .filter(|joint| joint.lower.is_finite() || joint.upper.is_finite())
             .collect();
+        let Some(patterns) = &self.joints else { return Ok(joints) };
         if joints.is_empty() {
             let message = format!("no joint of `{}` has limits", self.robot);
-            return Err(Invalid::parameter("robot", message));
+            return Err(Invalid::parameter("joints", message));
         }
-        let Some(patterns) = &self.joints else { return Ok(joints) };
         let names: Vec<&str> = joints.iter().map(|joint| joint.name.as_str()).collect();
         let mut is_chosen = vec![false; names.len()];
         for pattern in patterns {
@@ -115,8 +136,8 @@ impl JointLimits {
     }
 }
 
-/// A joint between its limits less the margin.
-fn limited(model: &Model, joint: &Joint, margin: f64) -> Result<Limited, Invalid> {
+/// A joint between its limits less the margin; `way` is what it could go in two steps.
+fn ends(model: &Model, joint: &Joint, margin: f64, way: f64) -> Result<Ends, Invalid> {
     let (lower, upper) = (joint.lower + margin, joint.upper - margin);
     if lower > upper {
         let message = format!(
@@ -131,34 +152,59 @@ fn limited(model: &Model, joint: &Joint, margin: f64) -> Result<Limited, Invalid
         Invalid::parameter("robot", format!("joint `{}` moves no link", joint.name))
     })?;
     let (position, velocity) = (joint.configuration_range().start, joint.velocity_range().start);
-    Ok(Limited { position, velocity, lower, upper, link })
+    // An end at infinity is never near.
+    let both = upper - lower < way;
+    Ok(Ends { position, velocity, lower, upper, both, link })
 }
 
 #[block]
-impl Pure for JointLimits {
-    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+impl Block for JointLimits {
+    /// Whether what never changes was written.
+    type Scratch = bool;
+
+    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) -> bool {
+        false
+    }
+
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let (inputs, outputs) = (&cx.inputs, &mut cx.outputs);
         let (state, kinematics) = (inputs.get(plan.state), inputs.shared(plan.kinematics));
-        outputs.get(plan.jacobian).fill(0.0);
-        let height = 3 * plan.joints.len();
-        for (i, joint) in plan.joints.iter().enumerate() {
-            let (above, below) =
-                (state.q[joint.position] - joint.lower, joint.upper - state.q[joint.position]);
-            let (gap, sign) = if above <= below { (above, 1.0) } else { (below, -1.0) };
+        let is_new = !std::mem::replace(cx.scratch, true);
+        if is_new {
+            outputs.get(plan.jacobian).fill(0.0);
+        }
+        let count: usize = plan.ends.iter().map(Ends::count).sum();
+        let mut i = 0;
+        for joint in &plan.ends {
+            let (s, rate) = (state.q[joint.position], state.nu[joint.velocity]);
+            let ahead = s + cx.time.step * rate;
+            let is_lower = ahead - joint.lower <= joint.upper - ahead;
             let link = world_from_frame(&plan.robot.model, kinematics, joint.link);
-            let first = i * ContactBus::LEAVES;
-            let mut write = |leaf: usize, numbers: &[f64]| {
-                outputs.leaf(plan.contacts, first + leaf).copy_from_slice(numbers);
+            let [lower, upper] = [(s - joint.lower, 1.0), (joint.upper - s, -1.0)];
+            let ends: &[(f64, f64)] = match (joint.both, is_lower) {
+                (true, _) => &[lower, upper],
+                (false, true) => &[lower],
+                (false, false) => &[upper],
             };
-            write(ContactBus::POSITION, link.translation.as_slice());
-            write(ContactBus::AXES, &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
-            write(ContactBus::GAP, &[gap]);
-            write(ContactBus::VELOCITY, &[0.0, 0.0, sign * state.nu[joint.velocity]]);
-            write(ContactBus::JACOBIAN_DOT_NU, &[0.0; 3]);
-            write(ContactBus::FRICTION, &[0.0]);
-            let jacobian = outputs.leaf(plan.contacts, first + ContactBus::JACOBIAN);
-            jacobian.fill(0.0);
-            jacobian[3 * joint.velocity + 2] = sign;
-            outputs.get(plan.jacobian)[height * joint.velocity + 3 * i + 2] = sign;
+            for (gap, sign) in ends {
+                let first = i * ContactBus::LEAVES;
+                let mut write = |leaf: usize, numbers: &[f64]| {
+                    outputs.leaf(plan.contacts, first + leaf).copy_from_slice(numbers);
+                };
+                write(ContactBus::POSITION, link.translation.as_slice());
+                write(ContactBus::GAP, &[*gap]);
+                write(ContactBus::VELOCITY, &[0.0, 0.0, sign * rate]);
+                if is_new {
+                    write(ContactBus::AXES, &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+                    write(ContactBus::JACOBIAN_DOT_NU, &[0.0; 3]);
+                    write(ContactBus::FRICTION, &[0.0]);
+                    outputs.leaf(plan.contacts, first + ContactBus::JACOBIAN).fill(0.0);
+                }
+                let jacobian = outputs.leaf(plan.contacts, first + ContactBus::JACOBIAN);
+                jacobian[3 * joint.velocity + 2] = *sign;
+                outputs.get(plan.jacobian)[3 * count * joint.velocity + 3 * i + 2] = *sign;
+                i += 1;
+            }
         }
         Ok(())
     }
@@ -184,6 +230,46 @@ mod tests {
           <joint name="turn" type="continuous"><parent link="cart"/><child link="arm"/>
             <origin xyz="0 0 0.3"/><axis xyz="0 1 0"/></joint>
         </robot>"#;
+
+    /// Within a step it could be at either end; each is a contact, whatever the solver makes of it.
+    #[test]
+    fn a_joint_of_a_short_range_has_a_contact_for_each_end() {
+        let robot = load_text("rail", RAIL, json!({ "base": "Fixed" })).expect("a robot").0;
+        // 2 · 1 ms · 1001 m/s is more than 2 m.
+        let parameters = json!({ "robot": "rail", "max_speed": "1001 m/s" });
+        let mut rig = Rig::new(block::<JointLimits>(parameters), &robot, &[]);
+        assert_eq!(rig.leaf_count("contacts"), 2 * ContactBus::LEAVES);
+        rig.set("state", &[&[0.5, 0.4], &[0.7, -3.0]]);
+        rig.output();
+        for (i, sign) in [(0, 1.0), (1, -1.0)] {
+            let found = |leaf| rig.leaf("contacts", i * ContactBus::LEAVES + leaf);
+            assert_eq!(found(ContactBus::GAP), [1.0]);
+            assert_eq!(found(ContactBus::VELOCITY), [0.0, 0.0, sign * 0.7]);
+            assert_eq!(found(ContactBus::JACOBIAN), [0.0, 0.0, sign, 0.0, 0.0, 0.0]);
+        }
+        let stacked = [0.0, 0.0, 1.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        assert_eq!(rig.leaf("jacobian", 0), stacked);
+    }
+
+    /// In the middle it is the end that the joint moves to.
+    #[test]
+    fn the_nearer_end_is_that_of_the_end_of_the_step() {
+        let robot = load_text("rail", RAIL, json!({ "base": "Fixed" })).expect("a robot").0;
+        let mut rig = Rig::new(block::<JointLimits>(json!({ "robot": "rail" })), &robot, &[]);
+        for (rate, sign) in [(0.7, -1.0), (-0.7, 1.0)] {
+            rig.set("state", &[&[0.5, 0.4], &[rate, 0.0]]);
+            rig.output();
+            assert_eq!(rig.leaf("contacts", ContactBus::VELOCITY), [0.0, 0.0, sign * rate]);
+        }
+    }
+
+    #[test]
+    fn a_robot_without_limits_has_no_contacts() {
+        let parameters = json!({ "base": "Fixed", "joint_limits": "Ignore" });
+        let robot = load_text("rail", RAIL, parameters).expect("a robot").0;
+        let rig = Rig::new(block::<JointLimits>(json!({ "robot": "rail" })), &robot, &[]);
+        assert_eq!(rig.leaf_count("contacts"), 0);
+    }
 
     #[test]
     fn a_limit_is_a_contact_of_the_nearer_end() {

@@ -40,7 +40,7 @@ pub(crate) use assembly::{SCALE_GRAVITY, stack_jacobian};
 /// `jacobian` of the problem is then that of the closed mechanism too, so that `J M⁻¹ Jᵀ` is G.
 ///
 /// At velocity level a contact that is farther from the ground than it could come in this step at
-/// `max_speed` is inactive. Only active contacts are assembled, without rows of the Jacobian that
+/// its speed and `max_speed` more is inactive. Only active contacts are assembled, without rows of the Jacobian that
 /// are zero, as the tangential ones of a joint limit: a robot in the air costs next to nothing.
 ///
 /// The diagonal R of the problem holds the regularisation, which makes the forces of redundant
@@ -103,8 +103,8 @@ pub struct GaussContact {
     /// Velocity level: share of a penetration to remove in one step, up to 1 [1].
     #[default = 0.2]
     pub recovery_share: NonNegative<Dimensionless>,
-    /// Velocity level: speed at which no contact ever comes nearer [m/s, for joint limits rad/s]. A
-    /// contact that approaches faster may sink in.
+    /// Velocity level: speed that no contact ever gains within a step [m/s, for joint limits
+    /// rad/s]. One that gains more may sink in.
     #[default = "50 m/s"]
     pub max_speed: Positive<Velocity>,
     /// Velocity level: stiffness K of the ground under each contact [N/m]; default: it is rigid.

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use legwork_block::{
-    Block, Fault, Invalid, Matrix, Outcome, OutputCx, Shared, Sizes, Vector, block, parameters,
-    ports,
+    Block, Fault, Invalid, Matrix, Outcome, OutputCx, Report, Shared, Sizes, UpdateCx, Vector,
+    block, parameters, ports,
 };
 use legwork_mechanics::{
     ArticulatedBody, Kinematics, add_transposed_product, articulated_body, forward_dynamics,
 };
 
 use crate::buses::{RobotDims, StateBus};
+use crate::robot::efforts::{Beyond, EffortWatch, beyond};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::passive_forces::{PassiveForces, StepEnd};
@@ -29,7 +30,8 @@ use crate::robot::shared_mass::{Mass, mass};
 /// | `Factor` | O(n depth²) once for M, h, factor; O(nv depth) | other blocks need M |
 /// | `ArticulatedBody` | O(n); M is not formed | the robot alone; long chains |
 ///
-/// Both give the same up to rounding. A joint that moves no mass and has no rotor inertia is a
+/// Both give the same up to rounding. A torque beyond the effort of its joint, which no motor limits,
+/// is a warning of the run. A joint that moves no mass and has no rotor inertia is a
 /// fault that names it.
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 6.1, 6.5 and 7.3.
@@ -45,6 +47,11 @@ use crate::robot::shared_mass::{Mass, mass};
         }
     };
     in  tau: Vector::of(n), "N*m", "joint torques τ";
+    /// Efforts of the joints; empty if none has one.
+    keep efforts: Vec<f64> = some_finite(robot.efforts());
+    if !efforts.is_empty() {
+        ports.updates();
+    }
     in  jacobian("J")?: Matrix::of(&rows, &nv), _,
         "Jacobians of k contact points, below one another", shape "3k × nv", units "1, m";
     in  forces("f")?: Vector::of(rows), "N",
@@ -90,6 +97,8 @@ pub struct Scratch {
 
 #[block]
 impl Block for ForwardDynamics {
+    type State = EffortWatch;
+    type Memo = Option<Beyond>;
     type Scratch = Scratch;
 
     fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
@@ -124,6 +133,9 @@ impl Block for ForwardDynamics {
             add_transposed_product(jacobian, forces, external);
         }
         let (model, tau) = (&plan.robot.model, cx.inputs.get(plan.tau));
+        if !cx.time.minor {
+            *cx.memo = beyond(&plan.efforts, tau);
+        }
         let out = cx.outputs.get(plan.nu_dot);
         match (&plan.asked, articulated) {
             (Asked::ArticulatedBody(kinematics, _), Some((workspace, passive))) => {
@@ -146,6 +158,20 @@ impl Block for ForwardDynamics {
             (Asked::ArticulatedBody(..), None) => unreachable!("`scratch` made the workspace"),
         }
     }
+
+    fn update(&self, _: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        cx.state.commit(cx.time.t, *cx.memo);
+        Ok(())
+    }
+
+    fn report(&self, plan: &Self::Plan, state: &EffortWatch, report: &mut Report) {
+        state.report(&plan.robot.model, report);
+    }
+}
+
+/// The limits, if any of them is one.
+fn some_finite(limits: Vec<f64>) -> Vec<f64> {
+    if limits.iter().any(|limit| limit.is_finite()) { limits } else { Vec::new() }
 }
 
 /// Two inputs of which only `found` is connected.

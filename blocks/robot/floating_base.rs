@@ -44,9 +44,12 @@ use limits::{LimitWatch, Limited, Past, limited, past};
 /// The bus is the same: its quaternion is made of the angles. Within 1° of the pole is a fault of
 /// the run. Angles are not wrapped, so that turns count.
 ///
-/// Limits of joints are no part of the robot's dynamics: `JointLimits` makes contacts of them, for
-/// a contact solver, and actuators keep to torques and speeds. A joint that is more than 0.01 rad
-/// or m past a limit of its file, or faster than it says, is a warning of the run.
+/// Limits of joints are no part of the robot's dynamics. Those of positions are contacts, by
+/// `JointLimits`, which `std:masks/robot_with_contacts.ron` has in it; those of efforts are the
+/// limits of `Actuator` and `Motor` that know the robot. Whatever does not act is a warning of the
+/// run once it matters: a joint that is more than 0.01 rad or m past a limit of its file, or faster
+/// than it says, here; a torque beyond its effort, at the block that takes it. A robot with
+/// `joint_limits: Ignore` has no limits.
 ///
 /// Of a world the robots' states are stacked, and `init` names them:
 /// `init: (robots: {"go": (keyframe: "stand"), "box": (position: [1, 0, 0.5])})`.
@@ -218,7 +221,7 @@ impl FloatingBase {
 #[block]
 impl Block for FloatingBase {
     type State = LimitWatch;
-    type Memo = Option<Past>;
+    type Memo = [Option<Past>; 2];
 
     fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         match (sizes.optional(plan.reset), sizes.optional(plan.nu_reset)) {

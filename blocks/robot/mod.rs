@@ -1,6 +1,7 @@
 //! Robots as resources, for the `robots:` section of a diagram, and the block that integrates the
 //! state of one: `FloatingBase`.
 
+pub(crate) mod efforts;
 mod floating_base;
 pub(crate) mod frames;
 pub(crate) mod free_body;

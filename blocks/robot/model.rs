@@ -106,7 +106,7 @@ impl RobotModel {
 
 impl RobotModel {
     /// A limit of each of the n joint coordinates.
-    fn limits(&self, value: fn(&Joint) -> f64) -> Vec<f64> {
+    pub(crate) fn limits(&self, value: fn(&Joint) -> f64) -> Vec<f64> {
         let mut limits = Vec::with_capacity(self.model.joint_dim());
         for joint in self.model.joints() {
             limits.extend(std::iter::repeat_n(value(joint), joint.kind.velocity_dim()));

@@ -44,6 +44,10 @@ macro_rules! robot_file {
             /// joints].
             #[default = 0.01]
             pub friction_speed: f64,
+            /// Whether limits of the joints act, as the file states them: positions as contacts
+            /// (`JointLimits`), efforts in motors. Ignored, the robot has none: facts are infinite.
+            #[default]
+            pub joint_limits: $crate::robot::robot_file::OfFile,
             /// Joints that do not move, and where they are held [rad; m for prismatic joints], by
             /// name or pattern: `{ "neck_*": 0, "*_wrist_*": "10 deg" }`. Their links are welded
             /// together, which makes a smaller model of a robot.
@@ -57,9 +61,13 @@ macro_rules! robot_file {
                 self.weld.iter().map(|(joint, at)| (joint.clone(), at.value)).collect()
             }
 
-            /// The model of the file with damping and rotors as the diagram has them.
+            /// The model of the file with damping, limits and rotors as the diagram has them.
             fn with_joints(&self, model: Model) -> Result<Model, Invalid> {
-                use $crate::robot::robot_file::{with_damping, with_rotors};
+                use $crate::robot::robot_file::{OfFile, with_damping, with_rotors};
+                let model = match self.joint_limits {
+                    OfFile::Act => model,
+                    OfFile::Ignore => model.without_limits(),
+                };
                 let model = with_damping(model, self.joint_damping, self.friction_speed)?;
                 with_rotors(model, self.rotor_inertia.as_ref(), self.reflected_inertia.as_deref())
             }

@@ -108,6 +108,16 @@ impl Model {
         &self.joints
     }
 
+    /// The same model whose joints have no limits of position, speed and effort.
+    #[must_use]
+    pub fn without_limits(mut self) -> Self {
+        for joint in &mut self.joints {
+            (joint.lower, joint.upper) = (f64::NEG_INFINITY, f64::INFINITY);
+            (joint.velocity, joint.effort) = (f64::INFINITY, f64::INFINITY);
+        }
+        self
+    }
+
     /// A joint.
     ///
     /// # Panics

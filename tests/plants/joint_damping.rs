@@ -1,7 +1,4 @@
-//! Damping and dry friction of joints against closed forms, by every way to solve the dynamics; and
-//! limits of joints that are pushed.
-
-use legwork_runtime::Simulation;
+//! Damping and dry friction of joints against closed forms, by every way to solve the dynamics.
 
 use super::harness::run_text;
 
@@ -141,43 +138,4 @@ fn ignored_damping_has_no_effect() {
             assert!(!(0.1..0.3).contains(&t) || nu[3].abs() > 0.1, "{t}: the arm falls");
         }
     }
-}
-
-/// An arm whose every joint is pushed up by ten times what its motor can, with what else it has.
-fn pushed(blocks: &str) -> (Simulation, Vec<(f64, Vec<f64>)>) {
-    let text = format!(
-        r#"#![enable(implicit_some)]
-        Diagram(
-            format: 2,
-            run: (stop: "100 ms", step: "1 ms", solver: SemiImplicitEuler),
-            robots: {{ "arm": Urdf(
-                path: "robots/panda/panda.urdf", base: Fixed, rotor_inertia: {{ "panda_joint*": 0.1 }},
-                keyframes: {{ "up": (s: {{ "panda_joint4": "-90 deg", "panda_joint6": "90 deg", "*finger*": "2 cm" }}) }},
-            ) }},
-            blocks: {{
-                "push": Constant(value: "=10*arm.effort"),
-                {blocks}
-                "body": FloatingBase(robot: "arm", init: (keyframe: "up"), in: {{ "nu_dot": "accel.nu_dot" }}),
-            }},
-            log: ["body.state"],
-        )"#
-    );
-    run_text(&text, "body.state")
-}
-
-/// Upper limits of the arm's joints [rad, m].
-const UPPER: [f64; 8] = [2.8973, 1.7628, 2.8973, -0.0698, 2.8973, 3.7525, 2.8973, 0.04];
-
-/// Without anything that keeps them, the run warns of the first joint that passes.
-#[test]
-fn limits_that_do_not_act_are_a_warning_of_the_run() {
-    let (simulation, rows) = pushed(
-        r#""accel": ForwardDynamics(robot: "arm", in: { "state": "body.state", "tau": "push.y" }),"#,
-    );
-    let reports = simulation.reports();
-    let (_, body) = reports.iter().find(|(path, _)| *path == "body").unwrap();
-    let warning = body.warnings.iter().find(|warning| warning.name == "past-joint-limit").unwrap();
-    let first = rows.iter().find(|(_, x)| x.iter().zip(UPPER).any(|(s, upper)| *s > upper + 0.01));
-    assert_eq!(warning.t, first.unwrap().0);
-    assert!(warning.message.contains("`JointLimits` makes limits contacts"), "{warning:?}");
 }

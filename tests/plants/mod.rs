@@ -9,6 +9,7 @@ mod gripper_arm;
 mod harness;
 mod inverse_dynamics;
 mod joint_damping;
+mod joint_limits;
 mod joint_springs;
 mod kinds;
 mod quadruped;

@@ -18,6 +18,13 @@ pub struct Coupling {
     pub matrix: Vec<Vec<Dimensionless>>,
 }
 
+impl Coupling {
+    /// Whether this joint is one of those.
+    pub(crate) fn has(&self, joint: &str) -> bool {
+        self.joints.as_ref().is_none_or(|joints| joints.iter().any(|own| own == joint))
+    }
+}
+
 /// A number for each joint coordinate of the robot from the parameter `parameter`.
 pub(crate) fn each<Q: Physical>(
     parameter: &str,

@@ -91,7 +91,8 @@ impl GaussContact {
         let reach = time_step * self.max_speed.value();
         for i in 0..active.len() {
             gap[i] = points.leaf(i, ContactBus::GAP)[0];
-            if self.level == Level::Velocity && gap[i] > reach {
+            let way = time_step * points.leaf(i, ContactBus::VELOCITY)[2].min(0.0);
+            if self.level == Level::Velocity && gap[i] + way > reach {
                 active[i] = 0.0;
             }
             let own = points.leaf(i, ContactBus::FRICTION)[0];

@@ -37,28 +37,30 @@ pub(super) fn limited(model: &Model) -> Vec<(usize, Limited)> {
 /// A joint past a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Past {
-    is_speed: bool,
     joint: u32,
     /// Where it is, or how fast, and its limit [rad, m, rad/s, m/s].
     found: f64,
     limit: f64,
 }
 
-/// The joint that is farthest past a limit of position, else the first that is too fast.
-pub(super) fn past(joints: &[(usize, Limited)], q: &[f64], nu: &[f64]) -> Option<Past> {
-    let mut most: Option<(f64, Past)> = None;
+/// What a step sees: the joint that is farthest past a limit of position, and the first that is too
+/// fast.
+pub(super) fn past(joints: &[(usize, Limited)], q: &[f64], nu: &[f64]) -> [Option<Past>; 2] {
+    let (mut most, mut fast) = (None, None);
+    let mut farthest = FAR;
     for (i, Limited { at, lower, upper, speed }) in joints {
         let (s, rate) = (q[at.0], nu[at.1].abs());
-        let limit = if s < *lower { *lower } else { *upper };
-        let by = (s - limit) * if s < *lower { -1.0 } else { 1.0 };
+        let (limit, by) = if s < *lower { (*lower, lower - s) } else { (*upper, s - upper) };
         let joint = *i as u32;
-        if by > FAR && most.is_none_or(|(other, _)| other < by) {
-            most = Some((by, Past { is_speed: false, joint, found: s, limit }));
-        } else if rate > FAST * speed && most.is_none() {
-            most = Some((0.0, Past { is_speed: true, joint, found: rate, limit: *speed }));
+        if by > farthest {
+            farthest = by;
+            most = Some(Past { joint, found: s, limit });
+        }
+        if rate > FAST * speed && fast.is_none() {
+            fast = Some(Past { joint, found: rate, limit: *speed });
         }
     }
-    most.map(|(_, past)| past)
+    [most, fast]
 }
 
 /// What was noticed first [s] of positions and of speeds, and in how many steps.
@@ -71,11 +73,14 @@ pub struct LimitWatch {
 
 impl LimitWatch {
     /// Keeps what a step saw.
-    pub(super) fn commit(&mut self, t: f64, seen: Option<Past>) {
-        let Some(past) = seen else { return };
-        let first = if past.is_speed { &mut self.speed } else { &mut self.position };
-        first.get_or_insert((t, past));
-        self.steps[usize::from(past.is_speed)] += 1;
+    pub(super) fn commit(&mut self, t: f64, [position, speed]: [Option<Past>; 2]) {
+        let firsts = [(&mut self.position, position), (&mut self.speed, speed)];
+        for ((first, past), steps) in firsts.into_iter().zip(&mut self.steps) {
+            if let Some(past) = past {
+                first.get_or_insert((t, past));
+                *steps += 1;
+            }
+        }
     }
 
     /// Warns of the first of each.
@@ -108,5 +113,33 @@ impl LimitWatch {
                 ),
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two joints within ±1 rad and 2 rad/s.
+    fn joints() -> Vec<(usize, Limited)> {
+        let limited = |i| (i, Limited { at: (i, i), lower: -1.0, upper: 1.0, speed: 2.0 });
+        (0..2).map(limited).collect()
+    }
+
+    /// A step in which one joint is past its range and another too fast tells both.
+    #[test]
+    fn positions_and_speeds_are_told_apart() {
+        let seen = past(&joints(), &[1.5, 0.0], &[0.0, -3.0]);
+        let too_far = Past { joint: 0, found: 1.5, limit: 1.0 };
+        let too_fast = Past { joint: 1, found: 3.0, limit: 2.0 };
+        assert_eq!(seen, [Some(too_far), Some(too_fast)]);
+        let mut watch = LimitWatch::default();
+        watch.commit(0.5, seen);
+        watch.commit(0.6, past(&joints(), &[-1.2, -1.4], &[0.0, 0.0]));
+        assert_eq!(watch.steps, [2, 1]);
+        assert_eq!((watch.position, watch.speed), (Some((0.5, too_far)), Some((0.5, too_fast))));
+        assert_eq!(past(&joints(), &[-1.2, -1.4], &[0.0; 2])[0].map(|past| past.joint), Some(1));
+        // What limits as contacts and motors give way is not told.
+        assert_eq!(past(&joints(), &[1.009, -1.009], &[2.01, -2.01]), [None, None]);
     }
 }
