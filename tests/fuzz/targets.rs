@@ -401,7 +401,10 @@ impl Target for Named {
         let own = at.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let name = if self.name.is_empty() { own } else { self.name };
         let disk = Damaged { name, bytes: input };
-        let here = repository("tests/data/run/fuzz.ron");
+        // Macros find what they include beside the damaged file.
+        let folder =
+            if self.name == "damaged.xacro" { "tests/data/robots" } else { "tests/data/run" };
+        let here = repository(folder).join("fuzz.ron");
         match self.diagram {
             Some(text) => {
                 try_out(&here, text.as_bytes(), &Options::default(), &self.registry, &disk)
