@@ -15,7 +15,9 @@ use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::kinematics;
 use crate::robot::shared_mass::{Mass, mass};
 
-/// Forward dynamics `ν̇ = M⁻¹ (Sᵀτ + f_ext − h − d ν − k (s − r))` and their derivatives.
+/// Forward dynamics and their derivatives.
+///
+/// `ν̇ = M⁻¹ (Sᵀτ + f_ext − h − d ν − k (s − r))`.
 ///
 /// With `δ = (δq, δν)` the linear system is `δ̇ = A δ + B δτ`, `A = [0, 1; by_configuration,
 /// by_velocity]`, `B = [0; by_torque]` (for a turning base up to the turn's own rate, which `q ⊕

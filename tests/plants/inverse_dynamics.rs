@@ -330,10 +330,13 @@ fn with_the_papers_choices_controllers_are_in_its_order() {
     let controllers = ["qp_mu", "qp_inf", "lcp_inf", "lcp_mu"];
     let of_both = controllers.map(|one| figures(one, "100")[0] + figures(one, "0.1")[0]);
     assert!(of_both.is_sorted(), "{controllers:?}: {of_both:?}");
-    // Sensed forces one or two steps old are as bad as each other where friction is infinite.
+    // Sensed forces one or two steps old both lose the path where friction is infinite, by how much
+    // is chance: rounding changes it by a third.
     let (one, two) = (figures("sensed_1", "100"), figures("sensed_2", "100"));
-    assert!((one[1] / two[1] - 1.0).abs() < 0.2, "{one:?} {two:?}");
-    assert!(one[0] > figures("lcp_inf", "100")[0] && two[0] > one[0], "{one:?} {two:?}");
+    let predicted = figures("lcp_inf", "100");
+    assert!(one[1].min(two[1]) > 5.0 * predicted[1], "{one:?} {two:?} {predicted:?}");
+    assert!((0.5..2.0).contains(&(one[1] / two[1])), "{one:?} {two:?}");
+    assert!(one[0] > predicted[0] && two[0] > one[0], "{one:?} {two:?}");
 }
 
 /// The second stage in the null space of the first walks as the weighted one does.
