@@ -10,7 +10,7 @@ use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::kinematics;
 
-/// Kinetic and potential energy of a robot: links, motor rotors and springs of joints.
+/// Kinetic and potential energy of a robot: links, rotors, springs of joints.
 #[ports(
     keep robot: Arc<RobotModel> = self.robot.find(ports)?;
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";

@@ -21,11 +21,11 @@ def test_copies_are_runs_of_their_own():
     masses = [1.0, 1.5, 2.0, 2.5, 3.0]
     cart = legwork.parse(CART)
     batch = legwork.Batch(cart, len(masses), signals=["pull.y"])
-    batch.set("m", masses)
+    batch.set("m", [f"{mass} kg" for mass in masses])
     force, x, v = batch.inputs["force"], batch["x"], batch["v"]
     lone = []
     for mass in masses:
-        one = legwork.Batch(cart.with_(set={"m": mass}), 1, threads=1)
+        one = legwork.Batch(cart.with_(set={"m": f"{mass} kg"}), 1, threads=1)
         for _ in range(100):
             one.inputs["force"][:] = 1.0 - one["x"]
             one.step()

@@ -100,7 +100,9 @@ def test_overrides_are_those_of_the_language():
     assert abs(v[-1] - 6.0) < 1e-12 and v.t[-1] == 1.0
     assert cart.with_(set={"m": "2 kg"}).hash == cart.hash
     assert cart.with_(inputs={"force": 3.0}).hash == cart.with_(inputs={"force": "3 N"}).hash
-    assert cart.with_(set={"m": np.float64(3.0)}).hash != cart.hash
+    stand = legwork.open("demo:stand")
+    assert stand.with_(set={"pd.kp": np.float64(80)}).hash == stand.with_(set={"pd.kp": 80.0}).hash
+    assert stand.with_(set={"pd.kp": 80.5}).hash != stand.hash
     with pytest.raises(TypeError, match="expected a number"):
         cart.with_(set={"m": object()})
 
