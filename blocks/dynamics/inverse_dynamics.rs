@@ -12,7 +12,9 @@ use crate::robot::name::RobotName;
 use crate::robot::passive_forces::{PassiveForces, StepEnd};
 use crate::robot::shared_kinematics::kinematics;
 
-/// Generalised forces that an acceleration takes: `F = M ν̇ + h + d ν + k (s − r) − f_ext`.
+/// Generalised forces that an acceleration takes.
+///
+/// `F = M ν̇ + h + d ν + k (s − r) − f_ext`.
 ///
 /// A floating base has no motor: the acceleration is one that the robot can do by itself if the
 /// first six numbers of F are zero. Reflected rotor inertia is part of M; d, k and r are
