@@ -56,7 +56,8 @@ def diagram(sides):
     """The scene of Legwork, standing, without what only the comparison needs."""
     words = list(sides.arguments)
     patches = [words[at + 1] for at, word in enumerate(words) if word == "--with"]
-    diagram = legwork.open(scenes.DIAGRAMS / SCENE.diagram, patches=[*SCENE.patches, *patches], trust=True)
+    diagram = legwork.open(scenes.DIAGRAMS / SCENE.diagram, patches=[*SCENE.patches, *patches],
+                           set={"robots.robot.joint_limits": "Ignore"}, trust=True)
     return diagram.with_(until="1e6 s", signals=["sim.state"])
 
 

@@ -97,7 +97,7 @@ def build_legwork():
 
 def run_legwork(legwork, scene, out, *more):
     """One run; what `legwork run --json` prints."""
-    patches = [word for patch in scene.patches for word in ("--with", patch)]
+    patches = changes(scene)
     return json.loads(output([legwork, "run", scenes.DIAGRAMS / scene.diagram, *patches, *more, "--json", "--out", out]))
 
 
@@ -231,8 +231,14 @@ def cpu_time(arguments):
     return usage.ru_utime + usage.ru_stime, text
 
 
-def legwork_run(legwork, scene, out, more):
+def changes(scene):
+    """What makes a scene of its diagram. Limits of joints, which MuJoCo's model has not, are off."""
     patches = [word for patch in scene.patches for word in ("--with", patch)]
+    return patches + (["--set", "robots.robot.joint_limits=Ignore"] if scene.robot else [])
+
+
+def legwork_run(legwork, scene, out, more):
+    patches = changes(scene)
     return lambda steps: [legwork, "run", scenes.DIAGRAMS / scene.diagram, *patches, *more, "--no-checks", "--quiet",
                           "--until", f"{steps * scenes.STEP} s", "--out", out]
 
