@@ -33,8 +33,8 @@ pub(super) struct Container<W: Write + Rewind> {
     /// Records that come before the next chunk.
     pending: Vec<u8>,
     chunk: Chunk,
-    /// The compressed chunk, if chunks are compressed, and bytes of all those so far before they
-    /// were.
+    /// Begins with the compressed chunk, if chunks are compressed; and bytes of all those so far
+    /// before they were.
     packed: Option<Vec<u8>>,
     packed_from: u64,
     schemas: Vec<Schema>,
@@ -334,12 +334,12 @@ impl<W: Write + Rewind> Container<W> {
         };
         let sum = crc.clone().finalize();
         let packed = self.pack(start);
-        let (compression, len) = packed.map_or(("", size), |len| (LZ4, len));
+        let (compression, len) = packed.map_or(("", size), |len| (LZ4, len as u64));
         chunk_head(&mut self.pending, (first, last), (size, sum), (compression, len));
         self.write_pending(out)?;
-        if let Some(packed) = self.packed.as_ref().filter(|_| packed.is_some()) {
-            out.write_all(packed)?;
-            self.crc.update(packed);
+        if let Some((frame, len)) = self.packed.as_ref().zip(packed) {
+            out.write_all(&frame[..len])?;
+            self.crc.update(&frame[..len]);
         } else {
             out.write_all(&self.chunk.records)?;
             self.crc.combine(&crc);
@@ -375,11 +375,11 @@ impl<W: Write + Rewind> Container<W> {
 
     /// Compresses the open chunk, which is to begin at `start`, if it shrinks and readers take it;
     /// bytes of the compressed one.
-    fn pack(&mut self, start: u64) -> Option<u64> {
+    fn pack(&mut self, start: u64) -> Option<usize> {
         let (records, packed) = (&self.chunk.records, self.packed.as_mut()?);
         let from = self.packed_from + records.len() as u64;
-        let len = packed::pack(records, packed).then_some(packed.len() as u64)?;
-        (from <= packed::most(start + len)).then(|| {
+        let len = packed::pack(records, packed)?;
+        (from <= packed::most(start + len as u64)).then(|| {
             self.packed_from = from;
             len
         })

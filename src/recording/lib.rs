@@ -21,7 +21,7 @@
 //!
 //! **Repeatable.** Both times of an MCAP message, log and publish, are the simulated time [ns].
 //! Chunks close on bytes or on simulated time, and are compressed by LZ4 if their last rows shrink
-//! by a quarter. Nothing in the file comes from a clock, a host or the order of a hash map, so
+//! to a third. Nothing in the file comes from a clock, a host or the order of a hash map, so
 //! equal runs write equal bytes.
 //!
 //! **Robust.** A closed chunk is passed to the operating system immediately and whole. The file of

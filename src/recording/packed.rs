@@ -21,39 +21,42 @@ pub(super) fn most(file_len: u64) -> u64 {
     file_len.saturating_mul(PER_BYTE).saturating_add(BESIDES)
 }
 
-/// Replaces the contents of `out` by a frame of these records if the end of them shrinks by a
-/// quarter; whether it did. Rows of a moving robot hardly shrink, and the time is better saved.
-pub(super) fn pack(records: &[u8], out: &mut Vec<u8>) -> bool {
+/// Writes a frame of these records to the start of `out` if the end of them shrinks to a third;
+/// its length if it did. Rows of a robot, even of one that stands, hardly halve, at a tenth of the
+/// time of the run. `out` only grows, so that it is not filled with zeros again for every chunk.
+pub(super) fn pack(records: &[u8], out: &mut Vec<u8>) -> Option<usize> {
     let sample = &records[records.len() - records.len().min(SAMPLE)..];
-    out.clear();
-    push_block(sample, out);
-    if 4 * out.len() > 3 * sample.len() {
-        return false;
+    if 3 * write_block(sample, out, 0) > sample.len() {
+        return None;
     }
-    out.clear();
-    out.extend(HEAD);
-    records.chunks(BLOCK).for_each(|block| push_block(block, out));
-    out.extend([0; 4]);
-    true
+    let mut len = HEAD.len();
+    out[..len].copy_from_slice(&HEAD);
+    for block in records.chunks(BLOCK) {
+        len = write_block(block, out, len);
+    }
+    let end = len + 4;
+    out[len..end].fill(0);
+    Some(end)
 }
 
-fn push_block(block: &[u8], out: &mut Vec<u8>) {
-    let start = out.len() + 4;
-    out.resize(start + lz4_flex::block::get_maximum_output_size(block.len()), 0);
-    let packed = lz4_flex::block::compress_into(block, &mut out[start..]);
-    let packed = packed.ok().filter(|len| *len < block.len());
-    let stated = match packed {
-        Some(len) => {
-            out.truncate(start + len);
-            len as u32
-        }
+/// Writes a block with its length at `start` of `out`, which leaves room for a length behind it;
+/// where it ends.
+fn write_block(block: &[u8], out: &mut Vec<u8>, start: usize) -> usize {
+    let begin = start + 4;
+    let most = lz4_flex::block::get_maximum_output_size(block.len()).max(HEAD.len());
+    if out.len() < begin + most + 4 {
+        out.resize(begin + most + 4, 0);
+    }
+    let packed = lz4_flex::block::compress_into(block, &mut out[begin..begin + most]);
+    let (len, mark) = match packed.ok().filter(|len| *len < block.len()) {
+        Some(len) => (len, 0),
         None => {
-            out.truncate(start);
-            out.extend_from_slice(block);
-            block.len() as u32 | PLAIN
+            out[begin..begin + block.len()].copy_from_slice(block);
+            (block.len(), PLAIN)
         }
     };
-    out[start - 4..start].copy_from_slice(&stated.to_le_bytes());
+    out[start..begin].copy_from_slice(&(len as u32 | mark).to_le_bytes());
+    begin + len
 }
 
 /// Appends the records of a frame that [`pack`] made to `out`; nothing is appended unless they are
@@ -99,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Bytes that repeat but for every eighth, with a stretch in the middle that does not.
+    /// Bytes that repeat but for every 24th, with a stretch in the middle that does not.
     fn bytes(len: usize) -> Vec<u8> {
         let mut seed = 1u64;
         let mut random = || {
@@ -107,7 +110,7 @@ mod tests {
             (seed >> 56) as u8
         };
         let is_plain = |i: usize| (len / 3..len / 3 + (5 << 20)).contains(&i);
-        (0..len).map(|i| if i % 8 == 0 || is_plain(i) { random() } else { 7 }).collect()
+        (0..len).map(|i| if i % 24 == 0 || is_plain(i) { random() } else { 7 }).collect()
     }
 
     /// The frame decoder of the crate, which is not what reads recordings, reads what we write, in
@@ -116,11 +119,12 @@ mod tests {
     fn frames_are_read_by_another_decoder_and_by_ours() {
         for len in [1, 100, BLOCK - 1, BLOCK, BLOCK + 1, 20 << 20] {
             let (records, mut frame) = (bytes(len), Vec::new());
-            let is_packed = pack(&records, &mut frame);
-            assert_eq!(is_packed, len > BLOCK + 1, "{len}");
-            if !is_packed {
-                continue;
-            }
+            // What an earlier chunk left there does not matter.
+            frame.resize(len / 2, 99);
+            let packed = pack(&records, &mut frame);
+            assert_eq!(packed.is_some(), len > BLOCK + 1, "{len}");
+            let Some(packed) = packed else { continue };
+            frame.truncate(packed);
             assert!(frame.len() < records.len() * 4 / 5, "{} of {len}", frame.len());
             let mut theirs = Vec::new();
             lz4_flex::frame::FrameDecoder::new(&frame[..]).read_to_end(&mut theirs).unwrap();
@@ -135,7 +139,8 @@ mod tests {
     fn a_frame_that_is_not_ours_or_not_of_its_size_is_refused() {
         let records: Vec<u8> = (0..9999u32).flat_map(|i| (i / 16).to_le_bytes()).collect();
         let (mut frame, mut out) = (Vec::new(), vec![9; 3]);
-        assert!(pack(&records, &mut frame));
+        let packed = pack(&records, &mut frame).unwrap();
+        frame.truncate(packed);
         let size = records.len() as u64;
         let mut refused = |frame: &[u8], size| {
             assert_eq!((unpack(frame, size, &mut out), &out[..]), (None, &[9, 9, 9][..]));

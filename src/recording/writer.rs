@@ -41,7 +41,7 @@ pub struct ChunkPolicy {
     pub bytes: u64,
     /// Simulated time of a chunk [ns]: chunks part at its whole multiples. 0 is no limit.
     pub period_ns: u64,
-    /// Whether chunks are compressed, those that shrink by a quarter.
+    /// Whether chunks are compressed, those that shrink to a third.
     pub lz4: bool,
 }
 
