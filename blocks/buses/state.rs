@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 
 use legwork_block::{Arg, BusView, Dim, Ports, Vector, bus_type};
-use legwork_mechanics::{JointKind, Tree};
+use legwork_mechanics::Tree;
 
+use crate::robot::joint_values::{Coordinate, positions, velocities};
 use crate::robot::model::RobotModel;
 
 /// `State(robot)`: configuration and velocity of one robot, the two things everything else is a
@@ -68,18 +69,18 @@ fn views_of_state(dims: &RobotDims, robot: Option<&RobotModel>) -> Vec<BusView> 
     let mut views = Vec::new();
     match robot {
         Some(world) if world.is_world() => {
-            let mut names = JointNames::of(world);
+            let mut joints = Joints::of(world);
             for tree in world.model.trees() {
                 let (q, v) = (tree.configuration_range(), tree.velocity_range());
                 views.push(view(&tree.name, "q", (StateBus::Q, q.start), Dim::fixed(q.len())));
                 views.push(view(&tree.name, "nu", (StateBus::NU, v.start), Dim::fixed(v.len())));
-                views_of(&tree.name, &Parts::of(tree, &mut names), &mut views);
+                views_of(&tree.name, &Parts::of(tree, &mut joints), &mut views);
             }
         }
         Some(robot) => {
-            let mut names = JointNames::of(robot);
+            let mut joints = Joints::of(robot);
             for tree in robot.model.trees() {
-                views_of("", &Parts::of(tree, &mut names), &mut views);
+                views_of("", &Parts::of(tree, &mut joints), &mut views);
             }
         }
         None => {
@@ -87,7 +88,7 @@ fn views_of_state(dims: &RobotDims, robot: Option<&RobotModel>) -> Vec<BusView> 
             let floating = dims.nq.clone().plus(-1, &dims.ns).known().unwrap_or(7) == 7;
             let (n, ns) = (dims.n.clone(), dims.ns.clone());
             let (s, s_dot) = (Vec::new(), Vec::new());
-            let parts = Parts { floating, q: 0, v: 0, n, ns, s, s_dot, unit: None };
+            let parts = Parts { floating, q: 0, v: 0, n, ns, s, s_dot };
             views_of("", &parts, &mut views);
         }
     }
@@ -104,44 +105,29 @@ struct Parts {
     v: usize,
     n: Dim,
     ns: Dim,
-    /// Names of the joint positions and velocities; empty if they are not known.
-    s: Vec<String>,
-    s_dot: Vec<String>,
-    /// What all joints move in, `rad` or `m`, if it is one.
-    unit: Option<&'static str>,
+    /// The joint positions and velocities; empty if they are not known.
+    s: Vec<Coordinate>,
+    s_dot: Vec<Coordinate>,
 }
 
-/// Names of the joint coordinates of a model that no tree has taken yet.
-struct JointNames {
-    s: VecDeque<String>,
-    s_dot: VecDeque<String>,
-    /// What all joints of the model move in, if it is one unit.
-    unit: Option<&'static str>,
+/// The joint coordinates of a model that no tree has taken yet.
+struct Joints {
+    s: VecDeque<Coordinate>,
+    s_dot: VecDeque<Coordinate>,
 }
 
-impl JointNames {
+impl Joints {
     fn of(robot: &RobotModel) -> Self {
-        let s_dot = robot.model.joint_velocity_names().map(str::to_owned);
-        let s = robot.model.joint_configuration_names().collect();
-        let unit_of = |kind| match kind {
-            JointKind::Revolute | JointKind::Continuous => Some("rad"),
-            JointKind::Prismatic => Some("m"),
-            _ => None,
-        };
-        let mut units = robot.model.joints().iter().map(|joint| unit_of(joint.kind));
-        let first = units.next().flatten();
-        let unit = first.filter(|_| units.all(|unit| unit == first));
-        Self { s, s_dot: s_dot.collect(), unit }
+        Self { s: positions(&robot.model).into(), s_dot: velocities(&robot.model).into() }
     }
 }
 
 impl Parts {
-    fn of(tree: &Tree, names: &mut JointNames) -> Self {
+    fn of(tree: &Tree, joints: &mut Joints) -> Self {
         let (n, ns) = (tree.joint_velocity_range().len(), tree.joint_configuration_range().len());
         Self {
-            s: names.s.drain(..ns).collect(),
-            s_dot: names.s_dot.drain(..n).collect(),
-            unit: names.unit,
+            s: joints.s.drain(..ns).collect(),
+            s_dot: joints.s_dot.drain(..n).collect(),
             floating: tree.is_floating(),
             q: tree.configuration_range().start,
             v: tree.velocity_range().start,
@@ -170,14 +156,19 @@ fn views_of(robot: &str, parts: &Parts, views: &mut Vec<BusView>) {
         add("base.angular_velocity", (StateBus::NU, v + 3), &XYZ, Some("rad/s"), true);
         (s, s_dot) = (s + 7, s_dot + 6);
     }
-    let mut joints = |name, at, len: &Dim, labels: &[String], unit: Option<String>| {
+    let mut joints = |name, at, len: &Dim, joints: &[Coordinate]| {
         let mut view = view(robot, name, at, len.clone());
-        (view.labels, view.unit) = (labels.to_vec(), unit);
+        view.labels = joints.iter().map(|(name, _)| name.clone()).collect();
+        match joints {
+            [(_, first), rest @ ..] if rest.iter().any(|(_, unit)| unit != first) => {
+                view.units = joints.iter().map(|(_, unit)| unit.to_string()).collect();
+            }
+            _ => view.unit = joints.first().map(|(_, unit)| unit.to_string()),
+        }
         views.push(view);
     };
-    let (unit, rate) = (parts.unit.map(str::to_owned), parts.unit.map(|unit| format!("{unit}/s")));
-    joints("s", (StateBus::Q, s), &parts.ns, &parts.s, unit);
-    joints("s_dot", (StateBus::NU, s_dot), &parts.n, &parts.s_dot, rate);
+    joints("s", (StateBus::Q, s), &parts.ns, &parts.s);
+    joints("s_dot", (StateBus::NU, s_dot), &parts.n, &parts.s_dot);
 }
 
 fn view(robot: &str, name: &str, (field, start): (usize, usize), len: Dim) -> BusView {
@@ -185,5 +176,6 @@ fn view(robot: &str, name: &str, (field, start): (usize, usize), len: Dim) -> Bu
         "" => name.to_owned(),
         _ => format!("{robot}.{name}"),
     };
-    BusView { name, field, start, len, unit: None, frame: None, labels: Vec::new() }
+    let (units, labels) = (Vec::new(), Vec::new());
+    BusView { name, field, start, len, unit: None, units, frame: None, labels }
 }

@@ -221,8 +221,11 @@ pub struct View {
     pub start: usize,
     /// Number of elements.
     pub len: Dim,
-    /// Unit, if one is declared.
+    /// Unit, if one is declared that all elements have.
     pub unit: Option<String>,
+    /// Unit of each element, if they differ, as those of joints that turn and of joints that slide;
+    /// else empty.
+    pub units: Vec<String>,
     /// Frame, if one is declared.
     pub frame: Option<String>,
     /// What each element is called, such as the name of a joint; empty if it has only its index.

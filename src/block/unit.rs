@@ -143,10 +143,23 @@ impl Unit {
         Self { loose: true, ..self }
     }
 
+    /// The unit as a quantity of mechanics is usually written, without the radians that its factors
+    /// brought along: `N*m` for kg m² times rad/s², `W` for N m times rad/s, `m/s` for m times
+    /// rad/s. It [agrees](Self::agrees) with this one.
+    #[must_use]
+    pub fn as_written(self) -> Self {
+        let mut written = self;
+        if self.is_mechanical() && self.twelfths[4] > 0 {
+            written.twelfths[4] = 0;
+        }
+        written
+    }
+
     /// The unit of the product; `None` if an exponent overflows.
     pub fn times(self, other: Self) -> Option<Self> {
         let is_rate = |unit: Self| unit.is_rate && unit == Self::HERTZ;
-        let is_rate = is_rate(self) || is_rate(other) || (self == Self::ONE && other.is_rate);
+        let of_one = |a: Self, b: Self| a == Self::ONE && b.is_rate;
+        let is_rate = is_rate(self) || is_rate(other) || of_one(self, other) || of_one(other, self);
         Some(Self { is_rate, ..self.combine(other, i16::checked_add)? })
     }
 

@@ -15,7 +15,7 @@ use crate::listing::node_signals;
 use crate::network::{PortPart, Source};
 use crate::path;
 use crate::rates::{Rates, ticks};
-use crate::select::select;
+use crate::select::{Units, select};
 use crate::units::check_alone;
 
 /// The placed signals, with the names that lead to them.
@@ -58,8 +58,8 @@ pub(crate) fn log_channels(
             Logged::Port(source) => {
                 let Some(ty) = source_type(typed, source) else { continue };
                 let Some(slots) = placed(typed, layout, source) else { continue };
-                let unit = source_unit(typed, source);
-                let signal = SignalRef { path: entry.path.clone(), ty, unit, slots };
+                let Units { one: unit, each: units } = source_units(typed, source);
+                let signal = SignalRef { path: entry.path.clone(), ty, unit, units, slots };
                 (signal, source_rate(typed, layout, source))
             }
         };
@@ -111,22 +111,29 @@ pub(crate) fn source_type(typed: &TypedNetwork, source: &Source) -> Option<Type>
     }
 }
 
-/// The unit of a source, if one is known. Elements and slices of a port keep its unit; fields of a
-/// bus bring their own.
-pub(crate) fn source_unit(typed: &TypedNetwork, source: &Source) -> Option<String> {
+/// The units of a source, as far as they are known. Elements and slices of a port keep its unit;
+/// fields of a bus bring their own.
+pub(crate) fn source_units(typed: &TypedNetwork, source: &Source) -> Units {
     match source {
-        Source::Port(part) => port_unit(typed, part),
+        Source::Port(part) => port_units(typed, part).unwrap_or_default(),
         Source::Array { items, .. } | Source::Join { items, .. } => {
-            source_unit(typed, items.first()?)
+            let one = items.first().and_then(|first| source_units(typed, first).one);
+            Units { one, each: Vec::new() }
         }
-        Source::Bus { .. } | Source::Broken(_) => None,
+        Source::Bus { .. } | Source::Broken(_) => Units::default(),
     }
 }
 
-fn port_unit(typed: &TypedNetwork, part: &PortPart) -> Option<String> {
+fn port_units(typed: &TypedNetwork, part: &PortPart) -> Option<Units> {
     let output = typed.output(part);
     let selected = select(&output.ty, &part.select, part.span)?.ok()?;
-    selected.unit.or_else(|| output.unit.clone().filter(|_| part.is_slice()))
+    if selected.units.is_known() || !part.is_slice() {
+        return Some(selected.units);
+    }
+    Some(match selected.part {
+        Some((start, len)) => output.units.part(start..start + len),
+        None => output.units.clone(),
+    })
 }
 
 /// When a source can change: at the rate of the one block behind it, else at every step.
@@ -370,5 +377,5 @@ fn at(diagnostic: Diagnostic, span: Span) -> Diagnostic {
 
 fn unit_of(typed: &TypedNetwork, source: &Source) -> Option<Unit> {
     let Source::Port(part) = source else { return None };
-    parse_unit(&port_unit(typed, part)?).ok().map(|(unit, _)| unit)
+    parse_unit(&port_units(typed, part)?.one?).ok().map(|(unit, _)| unit)
 }

@@ -11,6 +11,7 @@ use legwork_block::{Diagnostic, Diagnostics, Dim, PortUnit, SymbolicUnit, Type, 
 use crate::expand::{Assertion, LogEntry, Logged};
 use crate::ids::{BlockId, IdVec, OutputId};
 use crate::network::{Network, PortPart, Source, Wire, source_text};
+use crate::select::Units;
 use crate::unify::{Solution, readable};
 use crate::units::{Cause, UnitTerm};
 use wire::{Blocked, Carried, Sources};
@@ -31,8 +32,8 @@ struct BlockTypes {
 /// Type and unit of an output port.
 pub(crate) struct OutputType {
     pub(crate) ty: Type,
-    /// The unit as text, if the port declares one or inference found it.
-    pub(crate) unit: Option<String>,
+    /// Its units, as far as the port declares them or inference found them.
+    pub(crate) units: Units,
 }
 
 impl TypedNetwork {
@@ -298,14 +299,14 @@ impl<'a> Inference<'a> {
         let unit = |(index, unit): (usize, &PortUnit)| match unit {
             PortUnit::Is(text) => Some(text.clone()),
             PortUnit::Of(_) if self.open_times.contains(&(id, index)) => None,
-            PortUnit::Of(unit) => Some(self.solution.units.unit(unit)?.known()?.to_string()),
+            PortUnit::Of(unit) => known(unit),
             _ => None,
         };
         let outputs = block.declaration.outputs.iter().enumerate();
         let outputs = outputs
             .map(|(index, output)| OutputType {
                 ty: self.solution.ty(&output.ty),
-                unit: unit((index, &output.unit)),
+                units: units((index, &output.unit)),
             })
             .collect();
         let value = |var| {
@@ -318,12 +319,24 @@ impl<'a> Inference<'a> {
 }
 
 /// Makes what a wire carries fit the input that reads it; what does not fit.
+        let known = |unit: &SymbolicUnit| {
+            Some(self.solution.units.unit(unit)?.known()?.as_written().to_string())
+        };
 fn fit(
     network: &Network,
     solution: &mut Solution,
     open: Open,
     found: &Carried,
     wire: &Wire,
+        // Of a list whose elements differ.
+        let each = |index| {
+            let list = self.elements.get(&(id, index))?;
+            list.iter().map(|unit| known(unit.as_ref()?)).collect::<Option<Vec<String>>>()
+        };
+        let units = |(index, declared)| match unit((index, declared)) {
+            Some(unit) => Units { one: Some(unit), each: Vec::new() },
+            None => Units::of_each(each(index).unwrap_or_default()),
+        };
 ) -> Option<Misfit> {
     let span = wire.span;
     let misfit = |diagnostic, by_parameter| {

@@ -56,7 +56,7 @@ pub(crate) fn compile(
             after,
             until,
             slot: (signals.layout.arena_len + values.len()) as u32,
-            unit: unit.map(|unit| unit.to_string()),
+            unit: unit.map(|unit| unit.as_written().to_string()),
             span: entry.span,
         });
     }
@@ -70,6 +70,7 @@ pub(crate) fn signal(value: &JudgeValue) -> SignalRef {
         path: value.name.clone(),
         ty: if is_condition { Type::Bool } else { Type::Real },
         unit: value.unit.clone(),
+        units: Vec::new(),
         slots: vec![legwork_block::Slot { start: value.slot, len: 1 }],
     }
 }

@@ -91,7 +91,8 @@ pub(crate) fn node_signals<'n>(
     names.zip(typed.outputs(block).iter()).enumerate().map(|(port, (name, output))| SignalRef {
         path: port_path(&node.path, name),
         ty: output.ty.clone(),
-        unit: output.unit.clone(),
+        unit: output.units.one.clone(),
+        units: output.units.each.clone(),
         slots: node.io.outputs.port(port).to_vec(),
     })
 }

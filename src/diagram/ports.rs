@@ -3,12 +3,13 @@
 use legwork_block::{Diagnostic, Diagnostics};
 use legwork_program::{Edge, InputPort, NodeId, OutputPort, SignalRef};
 
-use crate::checks::{placed, source_type, source_unit};
+use crate::checks::{placed, source_type, source_units};
 use crate::expand::{RootInput, RootOutput};
 use crate::ids::{Id, OutputId};
 use crate::infer::TypedNetwork;
 use crate::layout::Layout;
 use crate::listing::port_parts;
+use crate::select::Units;
 
 /// The inputs, in the order of their declaration.
 pub(crate) fn inputs(
@@ -28,7 +29,8 @@ pub(crate) fn inputs(
             signal: SignalRef {
                 path: format!("^{}", input.name),
                 ty: output.ty.clone(),
-                unit: output.unit.clone(),
+                unit: output.units.one.clone(),
+                units: output.units.each.clone(),
                 slots: slots.clone(),
             },
             // A value that does not fit is reported where blocks are placed.
@@ -47,13 +49,15 @@ pub(crate) fn outputs(
     layout: &Layout,
 ) -> Vec<OutputPort> {
     let output = |output: &RootOutput| {
-        let unit = output.unit.clone().or_else(|| source_unit(typed, &output.source));
+        let Units { one, each } = source_units(typed, &output.source);
+        let unit = output.unit.clone().or(one);
         Some(OutputPort {
             name: output.name.clone(),
             doc: output.doc.clone(),
             signal: SignalRef {
                 path: output.name.clone(),
                 ty: source_type(typed, &output.source)?,
+                units: if unit.is_none() { each } else { Vec::new() },
                 unit,
                 slots: placed(typed, layout, &output.source)?,
             },

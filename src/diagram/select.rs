@@ -1,16 +1,52 @@
 //! Steps into a value: fields, elements, slices; which type comes out and where it lies.
 
+use std::ops::Range;
+
 use legwork_block::{Diagnostic, Span, Type};
 
 use crate::network::Select;
+
+/// Units of the numbers of a value, as text.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Units {
+    /// The unit of all of them, if they are known to have one.
+    pub(crate) one: Option<String>,
+    /// The unit of each, if they are known to differ; else empty.
+    pub(crate) each: Vec<String>,
+}
+
+impl Units {
+    /// Those of numbers with a unit each.
+    pub(crate) fn of_each(each: Vec<String>) -> Self {
+        match each.split_first() {
+            Some((first, rest)) if rest.iter().all(|unit| unit == first) => {
+                Self { one: Some(first.clone()), each: Vec::new() }
+            }
+            _ => Self { one: None, each },
+        }
+    }
+
+    /// Whether any is known.
+    pub(crate) fn is_known(&self) -> bool {
+        self.one.is_some() || !self.each.is_empty()
+    }
+
+    /// Those of some of the numbers of a vector.
+    pub(crate) fn part(&self, part: Range<usize>) -> Self {
+        match self.each.get(part) {
+            Some(each) if !each.is_empty() => Self::of_each(each.to_vec()),
+            _ => Self { one: self.one.clone(), each: Vec::new() },
+        }
+    }
+}
 
 /// A part of a value.
 #[derive(Debug, Clone)]
 pub(crate) struct Selected {
     /// Its type.
     pub(crate) ty: Type,
-    /// Its unit as text, if the bus declares one.
-    pub(crate) unit: Option<String>,
+    /// Its units, if the bus declares some.
+    pub(crate) units: Units,
     /// Its frame, if the bus declares one.
     pub(crate) frame: Option<String>,
     /// First leaf, counted from the whole value's first; `None` while sizes before it are unknown.
@@ -25,8 +61,13 @@ pub(crate) fn select(
     steps: &[Select],
     span: Span,
 ) -> Option<Result<Selected, Diagnostic>> {
-    let mut at =
-        Selected { ty: ty.clone(), unit: None, frame: None, first_leaf: Some(0), part: None };
+    let mut at = Selected {
+        ty: ty.clone(),
+        units: Units::default(),
+        frame: None,
+        first_leaf: Some(0),
+        part: None,
+    };
     let mut rest = steps;
     while let Some(step) = rest.first() {
         if matches!(at.ty, Type::Var(_)) {
@@ -93,7 +134,7 @@ fn field(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
     for field in &bus.fields {
         if field.name == name {
             at.ty = field.ty.clone();
-            at.unit.clone_from(&field.unit);
+            at.units = Units { one: field.unit.clone(), each: Vec::new() };
             at.frame.clone_from(&field.frame);
             at.first_leaf = leaves_before;
             return Some(Ok(1));
@@ -112,7 +153,7 @@ fn field(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
             .try_fold(at.first_leaf?, |n, field| field.ty.leaves().map(|leaves| n + leaves.len()));
         at.ty = Type::vector(len);
         at.part = Some((view.start, len));
-        at.unit.clone_from(&view.unit);
+        at.units = Units { one: view.unit.clone(), each: view.units.clone() };
         at.frame.clone_from(&view.frame);
         return Some(Ok(used));
     }
@@ -163,6 +204,7 @@ fn element(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
             }
             let start = at.part.map_or(0, |(start, _)| start);
             at.part = Some((start + i, 1));
+            at.units = at.units.part(*i..i + 1);
             at.ty = Type::Real;
         }
         (Type::Vector(n), Select::Slice(a, b)) => {
@@ -173,6 +215,7 @@ fn element(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
             }
             let start = at.part.map_or(0, |(start, _)| start);
             at.part = Some((start + a, b - a));
+            at.units = at.units.part(*a..b);
             at.ty = Type::vector(b - a);
         }
         (Type::Vector(n), Select::Part { index, count }) => {
@@ -182,8 +225,10 @@ fn element(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
                 return fail(Diagnostic::error("wrong-shape", span, message));
             }
             let start = at.part.map_or(0, |(start, _)| start);
-            at.part = Some((start + index * (n / count), n / count));
-            at.ty = Type::vector(n / count);
+            let (first, len) = (index * (n / count), n / count);
+            at.part = Some((start + first, len));
+            at.units = at.units.part(first..first + len);
+            at.ty = Type::vector(len);
         }
         (Type::Matrix(r, c), Select::Element(i, j)) => {
             let (r, c) = (r.known()?, c.known()?);

@@ -89,11 +89,11 @@ identity! {
     // A name is no part of the run, but a snapshot of one value is none of another.
     JudgeValue { name, by, of, when, after, until, slot, unit; without span }
     LogChannel { signal, rate }
-    SignalRef { path, ty, unit, slots }
+    SignalRef { path, ty, unit, units, slots }
     Tolerance { relative, absolute }
     BusType { name, args, fields, views }
     BusField { name, ty, unit, frame; without doc }
-    BusView { name, field, start, len, unit, frame; without labels }
+    BusView { name, field, start, len, unit, units, frame; without labels }
     Dim { constant, terms }
 }
 

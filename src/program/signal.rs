@@ -13,6 +13,8 @@ pub struct SignalRef {
     pub ty: Type,
     /// Unit, if the port or the bus's field declares one, or inference found it.
     pub unit: Option<String>,
+    /// Unit of each of its numbers, if they are known to differ; else empty.
+    pub units: Vec<String>,
     /// Leaves in storage order.
     pub slots: Vec<Slot>,
 }

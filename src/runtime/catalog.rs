@@ -176,20 +176,46 @@ fn find_in(all: &[Numbers], path: &str) -> Vec<Numbers> {
         return vec![numbers.part(&numbers.elements[at], at..at + 1)];
     }
     if let Some((whole, from, to)) = range(path) {
-        let first = element(&format!("{whole}[{from}]"));
-        let Some((numbers, at)) = first else { return Vec::new() };
-        let count = to.map_or(numbers.elements.len() - at, |to| to.saturating_sub(from));
-        let last = element(&format!("{whole}[{}]", (from + count).saturating_sub(1)));
-        // All of them are there, and side by side.
-        let whole =
-            count > 0 && last.is_some_and(|(other, end)| other == numbers && end + 1 == at + count);
-        return if whole { vec![numbers.part(path, at..at + count)] } else { Vec::new() };
+        let count = |to: usize| to.saturating_sub(from);
+        return stretch(&element, whole, from, to.map(count), path).unwrap_or_default();
     }
     let is_inside = |numbers: &&Numbers| {
         let name = plain(&numbers.name);
         name.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']))
     };
     all.iter().filter(is_inside).cloned().collect()
+}
+
+/// The elements of `whole` from `from` on, `count` of them or all: side by side, in a part for
+/// each of those that hold them.
+fn stretch<'n>(
+    element: &dyn Fn(&str) -> Option<(&'n Numbers, usize)>,
+    whole: &str,
+    from: usize,
+    count: Option<usize>,
+    path: &str,
+) -> Option<Vec<Numbers>> {
+    let mut parts = Vec::new();
+    let mut next = from;
+    while count.is_none_or(|count| next < from + count) {
+        let Some((numbers, at)) = element(&format!("{whole}[{next}]")) else {
+            // Without an end it is where the elements end.
+            return (count.is_none() && !parts.is_empty()).then_some(parts);
+        };
+        let left = count.map_or(usize::MAX, |count| from + count - next);
+        let len = (numbers.elements.len() - at).min(left);
+        // All of them are of this vector.
+        let last = element(&format!("{whole}[{}]", next + len - 1));
+        if last.is_none_or(|(other, end)| other != numbers || end + 1 != at + len) {
+            return None;
+        }
+        let is_all = next == from && count == Some(len);
+        let name =
+            if is_all { path.to_owned() } else { format!("{whole}[{next}..{}]", next + len) };
+        parts.push(numbers.part(&name, at..at + len));
+        next += len;
+    }
+    Some(parts)
 }
 
 /// `a.y`, 2 and 5 of `a.y[2..5]`.
@@ -289,6 +315,8 @@ mod tests {
                 ],
             ),
             Channel::new("u.y[2..4]", vec![Field::new("value", Shape::Vector(2))]),
+            // What continues it has another unit.
+            Channel::new("u.y[4..6]", vec![Field::new("value", Shape::Vector(2)).unit("m")]),
         ])
     }
 
@@ -307,7 +335,10 @@ mod tests {
         assert_eq!(columns("body.state.m[0, 1]"), Ok(vec![(1, vec![16])]));
         assert_eq!(columns("body.state.m[0][1]"), Ok(vec![(1, vec![16])]));
         assert_eq!(columns("u.y[3]"), Ok(vec![(2, vec![1])]));
-        assert_eq!(columns("u.y"), Ok(vec![(2, vec![0, 1])]));
+        assert_eq!(columns("u.y"), Ok(vec![(2, vec![0, 1]), (3, vec![0, 1])]));
+        assert_eq!(columns("u.y[3..5]"), Ok(vec![(2, vec![1]), (3, vec![0])]));
+        assert_eq!(columns("u.y[3..]"), Ok(vec![(2, vec![1]), (3, vec![0, 1])]));
+        assert!(columns("u.y[3..7]").is_err());
         let bus = sample().find("body.state").unwrap_or_default();
         let names: Vec<&str> = bus.iter().map(|numbers| numbers.name.as_str()).collect();
         let position = "body.state.pose.position";

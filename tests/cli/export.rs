@@ -106,3 +106,57 @@ fn columns_are_paths_with_units_and_joints_and_load_again() {
         legwork(here.path(), &["plot", "r.csv", "body.state.base.position[2]", "-o", "b.svg"]);
     assert_eq!(table.code, 0, "{}", table.err);
 }
+
+/// Seven joints of a Panda turn, its finger slides.
+#[test]
+fn joints_that_turn_and_joints_that_slide_have_their_own_units() {
+    let here = folder();
+    let arm = r#"Diagram(
+    run: (stop: "10 ms", step: "1 ms"),
+    robots: { "arm": Robot(file: "std:robots/panda.ron") },
+    blocks: {
+        "free":  Constant(value: "=zeros(arm.n)"),
+        "accel": ForwardDynamics(robot: "arm", in: { "state": "body.state", "tau": "free.y" }),
+        "body":  FloatingBase(robot: "arm", in: { "nu_dot": "accel.nu_dot" }),
+        "pair":  Fcn(expression: "[u1, 2*u2]", in: { "u1": "body.state.s[6]", "u2": "body.state.s[7]" }),
+        // An angle is added to an angle, a length to a length.
+        "turns": Sum(in: { "u1": "body.state.s[0..7]", "u2": "offset.y" }),
+        "offset": Constant(value: ["1 rad", "1 rad", "1 rad", "1 rad", "1 rad", "1 rad", "1 rad"]),
+    },
+    log: ["body.state", "pair.y", "turns.y", "body.state.s[7]"],
+)"#;
+    write(&here, "a.ron", arm);
+    let run = legwork(here.path(), &["run", "a.ron"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let head = |paths: &[&str]| {
+        let done = legwork(here.path(), &[&["export", "runs/a"], paths].concat());
+        assert_eq!(done.code, 0, "{}", done.err);
+        done.out.lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(
+        head(&["body.state.s[6..8]", "body.state.s_dot[6..]", "pair.y", "turns.y[0]"]),
+        "t [s],body.state.s[6] (panda_joint7) [rad],body.state.s[7] (panda_finger_joint1) [m],\
+         body.state.s_dot[6] (panda_joint7) [rad/s],body.state.s_dot[7] (panda_finger_joint1) [m/s],\
+         pair.y[0] [rad],pair.y[1] [m],turns.y[0] [rad]"
+    );
+    // The table is the run again, and compares with it number by number.
+    let table = legwork(here.path(), &["export", "runs/a", "-o", "t.csv"]);
+    assert_eq!(table.code, 0, "{}", table.err);
+    let again = legwork(here.path(), &["compare", "runs/a", "t.csv", "--tol", "0"]);
+    assert_eq!(again.code, 0, "{}{}", again.out, again.err);
+    assert!(again.out.contains("body.state.s[0..7]"), "{}", again.out);
+    // A length is not added to an angle.
+    write(&here, "b.ron", arm.replace("body.state.s[0..7]", "body.state.s[1..8]"));
+    let sum = legwork(here.path(), &["check", "b.ron"]);
+    assert_eq!(sum.code, 0, "several units fit every one: {}", sum.err);
+    write(
+        &here,
+        "c.ron",
+        arm.replace("body.state.s[0..7]", "body.state.s[7]").replace(
+            "[\"1 rad\", \"1 rad\", \"1 rad\", \"1 rad\", \"1 rad\", \"1 rad\", \"1 rad\"]",
+            "\"1 rad\"",
+        ),
+    );
+    let sum = legwork(here.path(), &["check", "c.ron"]);
+    assert!(sum.err.contains("rad, found m") || sum.err.contains("m, found rad"), "{}", sum.err);
+}

@@ -163,3 +163,57 @@ fn what_would_change_the_run_is_refused() {
     let done = legwork(here.path(), &["check", "a.ron"]);
     assert!(done.err.contains("`twice` is in `judge:`, so `pull`"), "{}", done.err);
 }
+
+/// Torques, powers and their rates are told by their usual names, whatever made them.
+#[test]
+fn products_of_mechanics_are_in_the_units_that_they_are_known_by() {
+    let here = folder();
+    write(
+        &here,
+        "a.ron",
+        r#"Diagram(
+    run: (stop: "0.1 s", step: "10 ms"),
+    blocks: {
+        "rate":   Constant(value: "2 rad/s"),
+        "speeds": Constant(value: ["2 rad/s", "3 rad/s"]),
+        "tau":    Gain(gain: "0.1 N*m*s/rad", in: { "u": "rate.y" }),
+        "inert":  Gain(gain: "2 kg*m^2", in: { "u": "ahead.y" }),
+        "ahead":  DiscreteDerivative(every: "10 ms", in: { "u": "rate.y" }),
+        "jerk":   DiscreteDerivative(every: "10 ms", in: { "u": "tau.y" }),
+        "rim":    Gain(gain: "0.5 m", in: { "u": "rate.y" }),
+    },
+    judge: {
+        "torque": Metric(of: "=tau.y", by: Mean),
+        "same":   Metric(of: "=0.1[N*m*s/rad]*rate.y", by: Mean),
+        "inertial": Metric(of: "=inert.y", by: Mean),
+        "spin":   Metric(of: "=2[kg*m^2]*rate.y", by: Mean),
+        "power":  Metric(of: "=tau.y*rate.y", by: Mean),
+        "work":   Metric(of: "=tau.y*rate.y", by: Integral),
+        "torque_rate": Metric(of: "=mean(abs([jerk.y, jerk.y]))", by: Mean),
+        "twice":  Metric(of: "=2*jerk.y", by: Mean),
+        "error":  Metric(of: "=mean(abs(speeds.y))", by: Mean),
+        "at_rim": Metric(of: "=rim.y", by: Mean),
+    },
+)"#,
+    );
+    let run = legwork(here.path(), &["run", "a.ron"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let unit_of = |name: &str| {
+        let mut lines = run.out.lines().map(str::split_whitespace);
+        lines.find_map(|mut words| (words.next()? == name).then(|| words.nth(1))?)
+    };
+    for (name, unit) in [
+        ("torque", "N*m"),
+        ("same", "N*m"),
+        ("inertial", "N*m"),
+        ("spin", "N*m*s"),
+        ("power", "W"),
+        ("work", "N*m"),
+        ("torque_rate", "N*m/s"),
+        ("twice", "N*m/s"),
+        ("error", "rad/s"),
+        ("at_rim", "m/s"),
+    ] {
+        assert_eq!(unit_of(name), Some(unit), "{name}: {}", run.out);
+    }
+}

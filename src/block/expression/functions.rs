@@ -238,7 +238,9 @@ fn mean(items: Vec<Term>, at: Span, span: Span) -> Result<Term, Diagnostic> {
         return Err(Diagnostic::error("expression-length", at, message));
     }
     let total = reduce(Binary::Add, items, at, span)?;
-    binary(Binary::Divide, total, Term::number(count as f64), span)
+    // The count has no unit; a number that was written without could stand for a time.
+    let unit = matches!(total, Term::Real(_, Some(_))).then(|| Unit::ONE.into());
+    binary(Binary::Divide, total, Term::Real(Scalar::Known(count as f64), unit), span)
 }
 
 fn norm(items: Vec<Term>, at: Span, span: Span) -> Result<Term, Diagnostic> {

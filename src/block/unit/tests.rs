@@ -146,6 +146,32 @@ fn what_was_divided_by_a_second_is_spelt_as_a_rate() {
     }
     let change = Unit::NEWTON_METRE.over(Unit::SECOND).unwrap();
     assert_eq!((change.to_string().as_str(), change == Unit::WATT), ("N*m/s", true));
+    for factor in [change.times(Unit::ONE), Unit::ONE.times(change), change.over(Unit::ONE)] {
+        assert_eq!(factor.unwrap().to_string(), "N*m/s");
+    }
     let power = Unit::NEWTON.times(Unit::METRE_PER_SECOND).unwrap();
     assert_eq!(power.to_string(), "W");
+}
+
+#[test]
+fn radians_that_products_bring_along_are_not_written() {
+    let table = [
+        ("kg*m^2*rad/s^2", "N*m"),
+        // As written, a change of torque and angle; a product of both is a power, below.
+        ("N*m*rad/s", "N*m/s"),
+        ("kg*m^2*rad/s", "N*m*s"),
+        ("m*rad/s", "m/s"),
+        ("N*m*s/rad", "N*m*s/rad"),
+        ("V*s/rad", "V*s/rad"),
+        ("rad/s", "rad/s"),
+        ("rad", "rad"),
+        ("1/s", "Hz"),
+    ];
+    for (text, written) in table {
+        let (found, usual) = (unit(text), unit(text).as_written());
+        assert_eq!(usual.to_string(), written, "{text}");
+        assert!(usual.agrees(found), "{text}");
+    }
+    let power = unit("N*m").times(unit("rad/s")).unwrap();
+    assert_eq!(power.as_written().to_string(), "W");
 }

@@ -168,10 +168,11 @@ fn indented(mark: &str, text: &str) -> String {
 pub(super) fn value(value: &Value) -> String {
     let mut leaves: Vec<&[f64]> = value.leaves.iter().map(Vec::as_slice).collect();
     let (mut rest, unit) = (&mut leaves[..], value.unit.as_deref());
+    let names = Names { unit, units: &value.units, labels: &value.labels };
     let mut out = String::new();
     match &value.ty {
         Some(Type::Vector(_)) | None => {
-            write_named(&value.path, &value.numbers(), (unit, &value.labels), 0, &mut out);
+            write_named(&value.path, &value.numbers(), names, 0, &mut out);
         }
         Some(ty) => write_value(&value.path, ty, unit, &mut rest, 0, &mut out),
     }
@@ -256,7 +257,9 @@ fn write_bus(bus: &BusType, leaves: &mut &mut [&[f64]], depth: usize, out: &mut 
         for view in bus.views.iter().filter(|view| view.field == i) {
             let end = view.start + view.len.known().unwrap_or(0);
             let part = numbers.get(view.start..end).unwrap_or_default();
-            write_named(&view.name, part, (view.unit.as_deref(), &view.labels), depth + 1, out);
+            let unit = view.unit.as_deref();
+            let names = Names { unit, units: &view.units, labels: &view.labels };
+            write_named(&view.name, part, names, depth + 1, out);
             if let (true, &[w, x, y, z]) = (view.name.ends_with("orientation"), part) {
                 let space = "  ".repeat(depth + 2);
                 let _ = writeln!(out, "{space}{}", axis_and_angle(&[w, x, y, z]));
@@ -280,21 +283,30 @@ fn first(numbers: &[f64]) -> f64 {
 }
 
 fn write_vector(name: &str, numbers: &[f64], unit: Option<&str>, depth: usize, out: &mut String) {
-    write_named(name, numbers, (unit, &[]), depth, out);
+    write_named(name, numbers, Names { unit, ..Names::default() }, depth, out);
+}
+
+/// What the numbers of a vector are called besides, and their units.
+#[derive(Clone, Copy, Default)]
+struct Names<'n> {
+    /// The unit of all of them.
+    unit: Option<&'n str>,
+    /// The unit of each, if they differ; else empty.
+    units: &'n [String],
+    labels: &'n [String],
 }
 
 /// A vector with its unit, each number behind its name if that says more than an axis.
-fn write_named(
-    name: &str,
-    numbers: &[f64],
-    (unit, labels): (Option<&str>, &[String]),
-    depth: usize,
-    out: &mut String,
-) {
+fn write_named(name: &str, numbers: &[f64], names: Names<'_>, depth: usize, out: &mut String) {
+    let Names { unit, units, labels } = names;
     let says_more = labels.len() == numbers.len() && labels.iter().any(|label| label.len() > 1);
+    let of_unit = |i: usize| match units.get(i).filter(|unit| *unit != "1") {
+        Some(unit) => format!(" {unit}"),
+        None => String::new(),
+    };
     let named = |(i, number): (usize, &f64)| match labels.get(i).filter(|_| says_more) {
-        Some(label) => format!("{label} {}", digits(*number)),
-        None => digits(*number),
+        Some(label) => format!("{label} {}{}", digits(*number), of_unit(i)),
+        None => format!("{}{}", digits(*number), of_unit(i)),
     };
     let per_line = if says_more { NAMED_PER_LINE } else { PER_LINE };
     let space = "  ".repeat(depth);
@@ -390,7 +402,14 @@ mod tests {
         let text = |name: &str, ty: Type, unit: Option<&str>, leaves: &[&[f64]]| {
             let (path, unit) = (name.to_owned(), unit.map(str::to_owned));
             let leaves = leaves.iter().map(|leaf| leaf.to_vec()).collect();
-            value(&Value { path, ty: Some(ty), unit, labels: Vec::new(), leaves })
+            value(&Value {
+                path,
+                ty: Some(ty),
+                unit,
+                units: Vec::new(),
+                labels: Vec::new(),
+                leaves,
+            })
         };
         assert_eq!(text("v", Type::vector(2), Some("m"), &[&pair]), "v: [1, -2.50000e-7] m\n");
         let matrix = [1.0, 2.0, 3.0, 40.0];

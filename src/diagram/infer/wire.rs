@@ -79,12 +79,12 @@ impl Sources<'_> {
                 frame: output.frame.clone(),
             });
         }
-        let Selected { ty, unit, frame, .. } =
+        let Selected { ty, units, frame, .. } =
             select(&ty, &part.select, part.span).ok_or(Blocked::Unknown)??;
         let slice = part.is_slice().then_some(output);
         Ok(Carried {
             ty,
-            unit: match (unit, slice) {
+            unit: match (units.one, slice) {
                 (Some(text), _) => UnitTerm::written(&text),
                 (None, Some(output)) => match self.elements.get(&(part.block, part.output.index()))
                 {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use legwork_block::{BusType, BusView, Type};
-use legwork_program::Program;
+use legwork_program::{Program, SignalRef};
 
 /// A part of a recorded signal: numbers with one name and one unit, side by side in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,21 +32,27 @@ impl Quantity {
 pub fn quantities(program: &Program) -> Vec<Quantity> {
     let mut out = Vec::new();
     for (channel, logged) in program.log.iter().enumerate() {
-        let signal = &logged.signal;
-        list(channel, &signal.path, signal.unit.as_deref(), &signal.ty, &mut out);
+        let SignalRef { path, ty, unit, units, .. } = &logged.signal;
+        list(channel, path, (unit.as_deref(), units), ty, &mut out);
     }
     out
 }
 
-/// The quantities of one signal.
+/// The quantities of one signal, with the unit of all its numbers or, of a vector, of each.
 pub(crate) fn list(
     channel: usize,
     path: &str,
-    unit: Option<&str>,
+    (unit, units): (Option<&str>, &[String]),
     ty: &Type,
     out: &mut Vec<Quantity>,
 ) {
-    List { channel, start: 0, out }.add(path, unit, ty);
+    let mut list = List { channel, start: 0, out };
+    match ty {
+        Type::Vector(n) if !units.is_empty() && n.known() == Some(units.len()) => {
+            list.add_runs(path, units);
+        }
+        _ => list.add(path, unit, ty),
+    }
 }
 
 /// What a path slices, and its first element: `a.y`, 2 of `a.y[2..5]`; `a.y`, 0 of `a.y`.
@@ -142,15 +148,39 @@ impl List<'_> {
             }
             self.add_rest(path, unit, at..view.start);
             let part = format!("{bus}.{}", view.name);
-            let elements = (0..count).map(|i| format!("{part}[{i}]")).collect();
-            self.push(&part, view.unit.as_deref().or(unit), elements);
+            match view.units.len() == count {
+                true => self.add_runs(&part, &view.units),
+                false => self.add_part(&part, &part, view.unit.as_deref().or(unit), 0..count),
+            }
             at = view.start + count;
         }
         self.add_rest(path, unit, at..len);
     }
 
     fn add_rest(&mut self, path: &str, unit: Option<&str>, rest: Range<usize>) {
-        let name = format!("{path}[{}..{}]", rest.start, rest.end);
-        self.push(&name, unit, rest.map(|i| format!("{path}[{i}]")).collect());
+        self.add_part(&format!("{path}[{}..{}]", rest.start, rest.end), path, unit, rest);
+    }
+
+    /// Elements of `whole` under the name of all of them.
+    fn add_part(&mut self, name: &str, whole: &str, unit: Option<&str>, part: Range<usize>) {
+        self.push(name, unit, part.map(|i| format!("{whole}[{i}]")).collect());
+    }
+
+    /// Numbers with a unit each: a part for each run of one unit.
+    fn add_runs(&mut self, path: &str, units: &[String]) {
+        let (whole, first) = slice(path);
+        let mut at = first;
+        for run in units.chunk_by(|a, b| a == b) {
+            let part = at..at + run.len();
+            match part.len() {
+                1 => self.push(
+                    &format!("{whole}[{at}]"),
+                    Some(&run[0]),
+                    vec![format!("{whole}[{at}]")],
+                ),
+                _ => self.add_rest(whole, Some(&run[0]), part),
+            }
+            at += run.len();
+        }
     }
 }

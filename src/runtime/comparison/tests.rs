@@ -200,6 +200,7 @@ fn a_bus_falls_apart_into_its_named_parts() {
         start,
         len: Dim::fixed(len),
         unit: unit.map(str::to_owned),
+        units: Vec::new(),
         frame: None,
         labels: Vec::new(),
     };
@@ -207,11 +208,15 @@ fn a_bus_falls_apart_into_its_named_parts() {
         BusField::new("q", Type::vector(9)),
         BusField::new("load", Type::Real).unit("N"),
         BusField::new("pose", Type::Pose),
+        BusField::new("nu", Type::vector(4)),
     ];
-    let views = vec![view("s", 7, 1, None), view("base.position", 0, 3, Some("m"))];
+    let mut rates = view("s_dot", 0, 4, None);
+    rates.field = 3;
+    rates.units = ["rad/s", "rad/s", "m/s", "rad/s"].map(str::to_owned).to_vec();
+    let views = vec![view("s", 7, 1, None), view("base.position", 0, 3, Some("m")), rates];
     let ty = bus("State", vec![Arg::Name("go".into())], fields, views);
     let mut out = Vec::new();
-    quantity::list(0, "body.state", None, &ty, &mut out);
+    quantity::list(0, "body.state", (None, &[]), &ty, &mut out);
     let found: Vec<(&str, Option<&str>, usize, usize)> = out
         .iter()
         .map(|q| (q.name.as_str(), q.unit.as_deref(), q.start, q.elements.len()))
@@ -226,6 +231,10 @@ fn a_bus_falls_apart_into_its_named_parts() {
             ("body.state.load", Some("N"), 9, 1),
             ("body.state.pose.rotation", Some("1"), 10, 9),
             ("body.state.pose.position", Some("m"), 19, 3),
+            // A part for each run of one unit.
+            ("body.state.s_dot[0..2]", Some("rad/s"), 22, 2),
+            ("body.state.s_dot[2]", Some("m/s"), 24, 1),
+            ("body.state.s_dot[3]", Some("rad/s"), 25, 1),
         ]
     );
     assert_eq!(out[0].elements[2], "body.state.base.position[2]");
@@ -242,7 +251,7 @@ fn a_bus_falls_apart_into_its_named_parts() {
 fn elements_of_a_slice_have_the_paths_of_the_whole() {
     let mut out = Vec::new();
     for name in ["foot[FL].y", "a.y[2..4]", "a.y[..2]", "a.y[5..]"] {
-        quantity::list(0, name, Some("N"), &Type::vector(2), &mut out);
+        quantity::list(0, name, (Some("N"), &[]), &Type::vector(2), &mut out);
     }
     let last: Vec<&str> = out.iter().map(|q| q.elements[1].as_str()).collect();
     assert_eq!(last, ["foot[FL].y[1]", "a.y[3]", "a.y[1]", "a.y[6]"]);

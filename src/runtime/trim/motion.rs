@@ -84,8 +84,11 @@ impl Watch {
             for (port, name) in node.output_names.iter().enumerate() {
                 let path = format!("{}.{name}", node.path);
                 let at = program.signals.binary_search_by(|signal| signal.path.cmp(&path));
-                let unit = at.ok().and_then(|at| program.signals[at].unit.as_deref());
-                list(signals.len(), &path, unit, &node.output_types[port], &mut quantities);
+                let signal = at.ok().map(|at| &program.signals[at]);
+                let units = signal.map_or((None, &[][..]), |signal| {
+                    (signal.unit.as_deref(), signal.units.as_slice())
+                });
+                list(signals.len(), &path, units, &node.output_types[port], &mut quantities);
                 signals.push(node.io.outputs.port(port).to_vec());
             }
         }

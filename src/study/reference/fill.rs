@@ -140,7 +140,12 @@ fn buses(registry: &Registry) -> String {
             let _ = write!(text, "\n{}", entry(2, &format!("`{}`{unit}: {doc}", field.name)));
         }
         if !bus.views.is_empty() {
-            let view = |view: &View| format!("`{}`{}", view.name, of_unit(&view.unit));
+            let view = |view: &View| {
+                let mut units: Vec<&str> = view.units.iter().map(String::as_str).collect();
+                units.dedup();
+                let each = (!units.is_empty()).then(|| units.join(", "));
+                format!("`{}`{}", view.name, of_unit(&each.or(view.unit.clone())))
+            };
             let views: Vec<String> = bus.views.iter().map(view).collect();
             let _ =
                 write!(text, "\n{}", entry(2, &format!("parts with names: {}", views.join(", "))));

@@ -15,8 +15,10 @@ pub struct Value {
     pub path: String,
     /// Type; unknown where an input is put together from several signals.
     pub ty: Option<Type>,
-    /// Unit, if one is known.
+    /// Unit, if one is known that all numbers have.
     pub unit: Option<String>,
+    /// Unit of each number, if they are known to differ; else empty.
+    pub units: Vec<String>,
     /// What each number is called, such as the name of a joint; empty if they have only indices.
     pub labels: Vec<String>,
     /// Its numbers, by field of a bus and entry of an array; matrices column by column.
@@ -30,6 +32,7 @@ impl Value {
             path: path.to_owned(),
             ty: Some(signal.ty.clone()),
             unit: signal.unit.clone(),
+            units: signal.units.clone(),
             labels: labels(path, simulation.program()),
             leaves: signal.slots.iter().map(|slot| arena[slot.range()].to_vec()).collect(),
         }
@@ -49,13 +52,15 @@ impl Serialize for Value {
             r#type: Option<String>,
             unit: Option<&'v str>,
             #[serde(skip_serializing_if = "<[String]>::is_empty")]
+            units: &'v [String],
+            #[serde(skip_serializing_if = "<[String]>::is_empty")]
             labels: &'v [String],
             numbers: Vec<f64>,
         }
         let r#type = self.ty.as_ref().map(ToString::to_string);
-        let Self { path, unit, labels, .. } = self;
+        let Self { path, unit, units, labels, .. } = self;
         let (unit, numbers) = (unit.as_deref(), self.numbers());
-        Flat { path, r#type, unit, labels, numbers }.serialize(serializer)
+        Flat { path, r#type, unit, units, labels, numbers }.serialize(serializer)
     }
 }
 
@@ -164,6 +169,7 @@ impl Session {
                 path: name.clone(),
                 ty: Some(node.output_types[port].clone()),
                 unit: signal.and_then(|signal| signal.unit.clone()),
+                units: signal.map_or_else(Vec::new, |signal| signal.units.clone()),
                 labels: Vec::new(),
                 leaves: slots.map(|slot| simulation.arena()[slot.range()].to_vec()).collect(),
             }
@@ -209,6 +215,7 @@ fn input(simulation: &Simulation, index: usize, port: usize) -> InputView {
     let slots = node.io.inputs.port(port).iter();
     let leaves = slots.map(|slot| simulation.arena()[slot.range()].to_vec()).collect();
     let name = node.input_names[port].clone();
-    let value = Value { path: name.clone(), ty, unit: None, labels: Vec::new(), leaves };
+    let (units, labels) = (Vec::new(), Vec::new());
+    let value = Value { path: name.clone(), ty, unit: None, units, labels, leaves };
     InputView { name, value: (!from.is_empty()).then_some(value), from }
 }
