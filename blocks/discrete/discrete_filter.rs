@@ -14,7 +14,7 @@ use crate::signal::units;
 /// input. For powers of z see `DiscreteTransferFunction`.
 #[ports(
     |canonical: &Canonical|
-    let ty = Any::var(ports.var());
+    let ty = Any::var(ports.number_var());
     let gain = units::filter(&self.numerator, &self.denominator, Unit::ONE, ports)?;
     let unit = units::open(ports);
     in  u: ty.clone() as Any, unit.clone(), "what is filtered",

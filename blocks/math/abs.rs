@@ -8,7 +8,7 @@ use crate::signal::pieces::{Piece, ThreePieces, three_pieces};
 ///
 /// A variable step is cut where an element changes its sign.
 #[ports(
-    let (ty, unit) = (Any::var(ports.var()), ports.var());
+    let (ty, unit) = (Any::var(ports.number_var()), ports.var());
     in  u: ty.clone() as Any, unit, "the signal", shape "number, vector, matrix", units "any";
     out y: ty as Any, unit, "the magnitudes", shape "that of `u`", units "that of `u`";
 )]

@@ -7,7 +7,7 @@ use crate::signal::shape;
 /// A function of one or two numbers.
 #[ports(
     |[first, second, value]: [PortUnit; 3]|
-    let (ty, one) = (Any::var(ports.var()), matches!(self, Self::One(_)));
+    let (ty, one) = (Any::var(ports.number_var()), matches!(self, Self::One(_)));
     in  u: ty.clone() as Any, first.clone(), "the argument", when one;
     in  u1: ty.clone() as Any, first, "first argument", when !one;
     in  u2: ty.clone() as Any, second, "second argument", when !one;

@@ -23,7 +23,7 @@ use crate::signal::units;
     finite("gain", &self.gain)?;
     let from = match *self.gain.shape() {
         [n] | [_, n] => Type::vector(n),
-        _ => Type::Var(ports.var()),
+        _ => Type::Var(ports.number_var()),
     };
     let to = if let [m, _] = *self.gain.shape() { Type::vector(m) } else { from.clone() };
     let gain = units::factor("gain", &self.gain, ports);

@@ -107,7 +107,7 @@ impl Block for MinMax {
         let (input, output) = match input_count("count", self.count)? {
             1 => (Any(Type::vector(ports.dim())), Any(Type::Real)),
             _ => {
-                let ty = Any::var(ports.var());
+                let ty = Any::var(ports.number_var());
                 (ty.clone(), ty)
             }
         };

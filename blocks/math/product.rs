@@ -19,7 +19,7 @@ use crate::signal::{shape, units};
     let names: Vec<String> = input_names(operations.len()).collect();
     /// An input of the shape of `y`.
     keep wide: usize = first_wide(&names, &self.numbers)?;
-    let ty = Any::var(ports.var());
+    let ty = Any::var(ports.number_var());
     let each: Vec<SymbolicUnit> = names.iter().map(|_| units::open(ports)).collect();
     let unit = product_unit(&operations, &each);
     in  factors[(name, unit) in names.iter().zip(&each)]: term(name, &self.numbers, &ty) as Any,

@@ -17,7 +17,7 @@ use crate::signal::shape;
 ///
 /// For steps of another size than 1 see `Quantizer`.
 #[ports(
-    let (ty, unit) = (Any::var(ports.var()), ports.var());
+    let (ty, unit) = (Any::var(ports.number_var()), ports.var());
     in  u: ty.clone() as Any, unit, "the signal", shape "number, vector, matrix", units "any";
     out y: ty as Any, unit, "whole numbers", shape "that of `u`", units "that of `u`";
 )]

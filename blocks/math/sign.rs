@@ -10,7 +10,7 @@ use crate::signal::pieces::{self, Piece, ThreePieces, three_pieces};
 /// the change, as dry friction makes it, turns round without end there and is a fault; a steep
 /// `Trigonometry(function: Tanh)` is kinder to solvers.
 #[ports(
-    let ty = Any::var(ports.var());
+    let ty = Any::var(ports.number_var());
     in  u: ty.clone() as Any, _, "the signal", shape "number, vector, matrix", units "any";
     out y: ty as Any, "1", "the signs", shape "that of `u`";
 )]

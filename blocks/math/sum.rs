@@ -14,7 +14,7 @@ use crate::signal::shape;
     let names: Vec<String> = input_names(signs.len()).collect();
     /// An input of the shape of `y`.
     keep wide: usize = first_wide(&names, &self.numbers)?;
-    let (ty, unit) = (Any::var(ports.var()), ports.var());
+    let (ty, unit) = (Any::var(ports.number_var()), ports.var());
     in  terms[name in &names]: term(name, &self.numbers, &ty) as Any, unit, "the terms",
         named "`u1`, `u2`, …, one per sign; `u` for one", shape "of one shape, but `numbers`",
         units "any, all equal";

@@ -12,7 +12,7 @@ use crate::signal::table::{Axis, Interpolation, Outside, fits};
 ///
 /// The interval is found by halving. NaN passes.
 #[ports(
-    let ty = Any::var(ports.var());
+    let ty = Any::var(ports.number_var());
     in  u: ty.clone() as Any, self.points.unit(), "what is looked up, each element on its own",
         shape "number, vector, matrix", units "that of `points`";
     out y: ty as Any, self.values.unit(), "what is found", shape "that of `u`",

@@ -12,7 +12,7 @@ use crate::signal::table::{Axis, Interpolation, Outside, fits};
 ///
 /// `Linear` is bilinear: along the columns first, then between the rows. NaN passes.
 #[ports(
-    let ty = Any::var(ports.var());
+    let ty = Any::var(ports.number_var());
     in  u1: ty.clone() as Any, self.rows.unit(), "what is looked up, each element on its own",
         shape "number, vector, matrix", units "that of `rows`";
     in  u2: ty.clone() as Any, self.columns.unit(), "beside it, along the columns",

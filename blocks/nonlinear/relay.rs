@@ -18,7 +18,7 @@ use crate::signal::shape;
     self.check_numbers()?;
     ports.updates();
     ports.pieces();
-    let ty = Any::var(ports.var());
+    let ty = Any::var(ports.number_var());
     in  u: ty.clone() as Any, self.on.unit.or(self.off.unit), "what switches, element by element",
         shape "number, vector, matrix", units "that of `on` and `off`";
     out y: ty as Any, self.on_value.unit.or(self.off_value.unit), "the values",

@@ -85,7 +85,7 @@ impl Common {
     /// of any.
     pub(crate) fn signal(&self, ports: &mut Ports<'_>) -> (Any, PortUnit) {
         let ty = match self.shape.as_slice() {
-            [] => Any::var(ports.var()),
+            [] => Any::var(ports.number_var()),
             shape => signal(shape),
         };
         (ty, known_or_any(self.unit, ports))

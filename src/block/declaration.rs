@@ -244,6 +244,9 @@ pub struct Declaration {
     /// Factors between its ports that were written without unit: the variable of their unit, which
     /// is a power of time, 1 unless one is needed, and the parameter.
     pub bare_factors: Vec<(Var, &'static str)>,
+    /// Variables that stand for the type of something that it computes with: a number, a vector or
+    /// a matrix, but no truth value.
+    pub numbers: Vec<Var>,
     /// Functions that it needs.
     pub functions: Vec<FunctionDeclaration>,
     /// Warnings for the diagram's author.

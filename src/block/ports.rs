@@ -184,6 +184,14 @@ impl<'a> Ports<'a> {
         Var(self.declaration.var_count - 1)
     }
 
+    /// A variable for the type of something that the block computes with: a number, a vector or a
+    /// matrix. A truth value does not fit it.
+    pub fn number_var(&mut self) -> Var {
+        let var = self.var();
+        self.declaration.numbers.push(var);
+        var
+    }
+
     /// A dimension to be inferred.
     pub fn dim(&mut self) -> Dim {
         Dim::var(self.var())

@@ -29,6 +29,9 @@ struct BlockTypes {
     vars: Vec<usize>,
 }
 
+/// What helps where a truth value meets a block that computes.
+const TRUTH_HINT: &str = "`Switch` chooses between two numbers by a truth value";
+
 /// Type and unit of an output port.
 pub(crate) struct OutputType {
     pub(crate) ty: Type,
@@ -118,6 +121,7 @@ pub(crate) fn infer<'l>(
                 .hint("connect the blocks before it to something of a known type"),
         );
     }
+    inference.truths(diagnostics);
     if !diagnostics.has_errors() {
         inference.unknown_outputs(diagnostics);
     }
@@ -254,7 +258,8 @@ impl<'a> Inference<'a> {
                 }
                 Ok(found) => found,
             };
-            if self.solution.types(&declared, &found.ty).is_err() {
+            let widens = declared == Type::Real && self.solution.ty(&found.ty) == Type::Int;
+            if !widens && self.solution.types(&declared, &found.ty).is_err() {
                 let message = format!(
                     "{} expected {}, found {}",
                     assertion.what,
@@ -269,6 +274,24 @@ impl<'a> Inference<'a> {
             if let Err(clash) = self.solution.units.equal(&unit, &found.unit, cause) {
                 let span = assertion.span;
                 diagnostics.push(self.unit_conflict(cause, &unit, &found.unit, &clash, span));
+            }
+        }
+    }
+
+    /// Reports truth values that blocks would compute with.
+    fn truths(&self, diagnostics: &mut Diagnostics) {
+        for &block in &self.network.by_path {
+            let block = &self.network.blocks[block];
+            let numbers = &block.declaration.numbers;
+            for (input, wire) in block.declaration.inputs.iter().zip(&block.inputs) {
+                let Some(wire) = wire else { continue };
+                let computes = matches!(input.ty, Type::Var(var) if numbers.contains(&var));
+                if computes && self.solution.ty(&input.ty) == Type::Bool {
+                    let path = &block.path;
+                    let message = format!("`{path}.{}` expected a number, found Bool", input.name);
+                    diagnostics
+                        .push(Diagnostic::error("wrong-type", wire.span, message).hint(TRUTH_HINT));
+                }
             }
         }
     }
@@ -296,11 +319,23 @@ impl<'a> Inference<'a> {
     /// The solution for one block.
     fn types_of(&self, id: BlockId) -> BlockTypes {
         let block = &self.network.blocks[id];
+        let known = |unit: &SymbolicUnit| {
+            Some(self.solution.units.unit(unit)?.known()?.as_written().to_string())
+        };
         let unit = |(index, unit): (usize, &PortUnit)| match unit {
             PortUnit::Is(text) => Some(text.clone()),
             PortUnit::Of(_) if self.open_times.contains(&(id, index)) => None,
             PortUnit::Of(unit) => known(unit),
             _ => None,
+        };
+        // Of a list whose elements differ.
+        let each = |index| {
+            let list = self.elements.get(&(id, index))?;
+            list.iter().map(|unit| known(unit.as_ref()?)).collect::<Option<Vec<String>>>()
+        };
+        let units = |(index, declared)| match unit((index, declared)) {
+            Some(unit) => Units { one: Some(unit), each: Vec::new() },
+            None => Units::of_each(each(index).unwrap_or_default()),
         };
         let outputs = block.declaration.outputs.iter().enumerate();
         let outputs = outputs
@@ -319,24 +354,12 @@ impl<'a> Inference<'a> {
 }
 
 /// Makes what a wire carries fit the input that reads it; what does not fit.
-        let known = |unit: &SymbolicUnit| {
-            Some(self.solution.units.unit(unit)?.known()?.as_written().to_string())
-        };
 fn fit(
     network: &Network,
     solution: &mut Solution,
     open: Open,
     found: &Carried,
     wire: &Wire,
-        // Of a list whose elements differ.
-        let each = |index| {
-            let list = self.elements.get(&(id, index))?;
-            list.iter().map(|unit| known(unit.as_ref()?)).collect::<Option<Vec<String>>>()
-        };
-        let units = |(index, declared)| match unit((index, declared)) {
-            Some(unit) => Units { one: Some(unit), each: Vec::new() },
-            None => Units::of_each(each(index).unwrap_or_default()),
-        };
 ) -> Option<Misfit> {
     let span = wire.span;
     let misfit = |diagnostic, by_parameter| {
@@ -347,7 +370,11 @@ fn fit(
     let block = &network.blocks[open.block];
     let input = &block.declaration.inputs[open.input];
     let port = || format!("{}.{}", block.path, input.name);
-    if let Err(mismatch) = solution.types(&input.ty, &found.ty) {
+    // A whole number is a number, unless a whole one is asked for.
+    let is_int = |solution: &Solution, ty: &Type| solution.ty(ty) == Type::Int;
+    let widens = is_int(solution, &found.ty) && !is_int(solution, &input.ty);
+    let given = if widens { &Type::Real } else { &found.ty };
+    if let Err(mismatch) = solution.types(&input.ty, given) {
         let (expected, found) = (solution.ty(&input.ty), solution.ty(&found.ty));
         let (wanted, given) = (readable(&expected), readable(&found));
         let message = format!("`{}` expected {wanted}, found {given}", port());
@@ -357,6 +384,9 @@ fn fit(
         let mut diagnostic = Diagnostic::error(code, span, message);
         if let Some(inside) = mismatch.inside {
             diagnostic = diagnostic.label(inside);
+        }
+        if (&expected, &found) == (&Type::Real, &Type::Bool) {
+            diagnostic = diagnostic.hint(TRUTH_HINT);
         }
         if let (Type::Bus(expected), Type::Bus(found)) = (expected, found)
             && expected.name == found.name

@@ -459,3 +459,48 @@ fn a_start_inside_the_ground_is_told() {
     assert_eq!(quiet.json()["warnings"], Value::Array(Vec::new()));
     assert!(!quiet.err.contains("starts-inside"), "{}", quiet.err);
 }
+
+/// Half of a whole number is no whole number, and truth values are not added up.
+#[test]
+fn whole_numbers_are_numbers_and_truth_values_are_not() {
+    let here = folder();
+    let diagram = |sum: &str| {
+        format!(
+            r#"Diagram(
+    run: (stop: "3 ms", step: "1 ms"),
+    blocks: {{
+        "n":    Counter(every: "1 ms"),
+        "late": UnitDelay(in: {{ "u": "n.y" }}),
+        "half": Gain(gain: 0.5, in: {{ "u": "late.y" }}),
+        "sum":  Sum(in: {{ "u1": "half.y", "u2": "n.y" }}),
+        "more": Compare(op: ">", to: 1, in: {{ "u": "n.y" }}),
+        "part": Subsystem(
+            ports: (in: {{ "u": "Real" }}, out: {{ "y": "Real" }}),
+            blocks: {{ "f": Fcn(expression: "u/4", in: {{ "u": "^u" }}) }},
+            out: {{ "y": "f.y" }},
+            in: {{ "u": "n.y" }},
+        ),
+        {sum}
+    }},
+    log: ["half.y", "sum.y", "part.y"],
+)"#
+        )
+    };
+    write(&here, "a.ron", diagram(""));
+    let run = legwork(here.path(), &["run", "a.ron"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let table = legwork(here.path(), &["export", "runs/a", "half.y", "sum.y", "part.y"]).out;
+    assert!(table.ends_with("0.003,1.0,4.0,0.75\n"), "{table}");
+    assert!(table.contains("\n0.002,0.5,2.5,0.5\n"), "{table}");
+    for block in ["Gain(gain: 0.5", "Abs(", "Saturation(upper: 2", "Fcn(expression: \"2*u\""] {
+        let comma = if block.ends_with('(') { "" } else { ", " };
+        let more = format!(r#""b": {block}{comma}in: {{ "u": "more.y" }}),"#);
+        write(&here, "b.ron", diagram(&more));
+        let check = legwork(here.path(), &["check", "b.ron"]);
+        assert_eq!(check.code, 1, "{block}: {}", check.err);
+        let message = "`b.u` expected ";
+        assert!(check.err.contains(message), "{block}: {}", check.err);
+        assert!(check.err.contains("found Bool"), "{block}: {}", check.err);
+        assert!(check.err.contains("`Switch` chooses"), "{block}: {}", check.err);
+    }
+}

@@ -397,5 +397,8 @@ pub(crate) fn in_variables_from(base: u32, mut declaration: Declaration) -> Decl
     for (var, _) in &mut declaration.bare_factors {
         var.0 += base;
     }
+    for var in &mut declaration.numbers {
+        var.0 += base;
+    }
     declaration
 }
