@@ -5,6 +5,7 @@
 //! ports. Each is solved for one of its unknowns, which is written by the others from then on, and
 //! keeps its cause, so that a conflict can tell where both sides come from.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -251,7 +252,8 @@ impl UnitSolution {
 
     /// The unit if factors that were written without are pure numbers.
     pub(crate) fn without_bare(&self, unit: &SymbolicUnit) -> Option<Unit> {
-        let bare = |var: Var| self.bare.contains(&var).then(|| SymbolicUnit::from(Unit::ONE));
+        let one = SymbolicUnit::from(Unit::ONE);
+        let bare = |var: Var| self.bare.contains(&var).then_some(Cow::Borrowed(&one));
         self.unit(unit)?.substitute(&bare)?.known()
     }
 
@@ -296,7 +298,7 @@ impl UnitSolution {
 }
 
 fn substituted(known: &[Option<Known>], unit: &SymbolicUnit) -> Option<SymbolicUnit> {
-    unit.substitute(&|var| Some(known[var.0 as usize].as_ref()?.unit.clone()))
+    unit.substitute(&|var| Some(Cow::Borrowed(&known[var.0 as usize].as_ref()?.unit)))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Units of the terms of an expression, and what the expression asks of those that are not known.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
@@ -139,7 +140,8 @@ impl TermUnit {
     /// The unit if the numbers that were written without one are pure numbers; none if it is a
     /// power of time then, for which these may stand.
     pub(super) fn nominal(&self) -> Option<Unit> {
-        let factor = |var: Var| (var.0 >= FACTORS).then(|| SymbolicUnit::from(Unit::ONE));
+        let one = SymbolicUnit::from(Unit::ONE);
+        let factor = |var: Var| (var.0 >= FACTORS).then_some(Cow::Borrowed(&one));
         let plain = self.unit.substitute(&factor)?.known()?;
         (self.unit.known().is_some() || !plain.is_of_time()).then_some(plain)
     }

@@ -1,5 +1,7 @@
 //! Units with unknowns, for inference.
 
+use std::borrow::Cow;
+
 use super::{DENOMINATOR, Unit};
 use crate::types::Var;
 
@@ -64,16 +66,12 @@ impl SymbolicUnit {
             1 => self.known.times(other.known)?,
             _ => self.known.over(other.known)?,
         };
-        let mut terms = self.terms.clone();
+        let mut out = Self { known, terms: self.terms.clone() };
         for &(exponent, var) in &other.terms {
-            let exponent = exponent.checked_mul(sign)?;
-            match terms.binary_search_by_key(&var, |&(_, var)| var) {
-                Ok(i) => terms[i].0 = terms[i].0.checked_add(exponent)?,
-                Err(i) => terms.insert(i, (exponent, var)),
-            }
+            out.add_term(exponent.checked_mul(sign)?, var)?;
         }
-        terms.retain(|&(exponent, _)| exponent != 0);
-        Some(Self { known, terms })
+        out.terms.retain(|&(exponent, _)| exponent != 0);
+        Some(out)
     }
 
     /// The unit of the power `numerator / denominator`; `None` if an exponent would be no multiple
@@ -102,13 +100,41 @@ impl SymbolicUnit {
     }
 
     /// The same with every variable replaced that `value` knows; `None` if an exponent overflows.
-    pub fn substitute(&self, value: &dyn Fn(Var) -> Option<Self>) -> Option<Self> {
-        let mut out = Self::from(self.known);
+    pub fn substitute<'u>(&self, value: &dyn Fn(Var) -> Option<Cow<'u, Self>>) -> Option<Self> {
+        let mut out = Self { known: self.known, terms: Vec::with_capacity(self.terms.len()) };
         for &(exponent, var) in &self.terms {
-            let factor = value(var).unwrap_or_else(|| Self::from(var));
-            out = out.times(&factor.power(exponent, WHOLE)?)?;
+            match value(var) {
+                Some(factor) => out.multiply(&factor, exponent)?,
+                None => out.add_term(exponent, var)?,
+            }
         }
+        out.terms.retain(|&(exponent, _)| exponent != 0);
         Some(out)
+    }
+
+    /// Takes this times `factor` to the power `twelfths`/12; terms may cancel to an exponent of 0.
+    fn multiply(&mut self, factor: &Self, twelfths: i32) -> Option<()> {
+        let known = match twelfths {
+            WHOLE => factor.known,
+            _ => factor.known.power(twelfths, WHOLE)?,
+        };
+        self.known = self.known.times(known)?;
+        for &(exponent, var) in &factor.terms {
+            let product = exponent.checked_mul(twelfths)?;
+            if product % WHOLE != 0 {
+                return None;
+            }
+            self.add_term(product / WHOLE, var)?;
+        }
+        Some(())
+    }
+
+    fn add_term(&mut self, exponent: i32, var: Var) -> Option<()> {
+        match self.terms.binary_search_by_key(&var, |&(_, var)| var) {
+            Ok(i) => self.terms[i].0 = self.terms[i].0.checked_add(exponent)?,
+            Err(i) => self.terms.insert(i, (exponent, var)),
+        }
+        Some(())
     }
 
     /// The same with every variable renamed.
