@@ -178,13 +178,18 @@ impl IntoIterator for Diagnostics {
 }
 
 /// The nearest of `names` to `found` by edit distance, if it is near enough to be a typing error:
-/// at most a third of the longer word's letters changed, or equal without case.
+/// at most a third of the longer word's letters changed, or equal without case. Of two letters one
+/// may change, but not the first: `on` is no `in`.
 pub fn nearest<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let found_lower = found.to_lowercase();
     names
         .into_iter()
         .map(|name| (edit_distance(&found_lower, &name.to_lowercase()), name))
         .filter(|(distance, name)| *distance <= found.len().max(name.len()).div_ceil(3))
+        .filter(|(_, name)| match (found.as_bytes(), name.as_bytes()) {
+            ([a, b], [c, d]) => a.eq_ignore_ascii_case(c) || !b.eq_ignore_ascii_case(d),
+            _ => true,
+        })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
 }
@@ -224,5 +229,8 @@ mod tests {
         assert_eq!(nearest("Velocity", names), Some("velocity"));
         assert_eq!(nearest("s_dto", names), Some("s_dot"));
         assert_eq!(nearest("frobnicate", names), None);
+        assert_eq!(nearest("kd", names), Some("kp"));
+        assert_eq!(nearest("on", ["in", "by"]), None);
+        assert_eq!(nearest("og", ["go", "no"]), Some("go"));
     }
 }

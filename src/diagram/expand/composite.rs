@@ -7,7 +7,7 @@ use legwork_block::{Diagnostic, Node, Span};
 use super::feed::Port;
 use super::structural::At;
 use super::tree::{Env, Item, OuterInputs};
-use super::unresolved::not_among;
+use super::unresolved::undeclared;
 use super::{AssertionOf, Expander};
 use crate::ids::{BlockId, FrameId};
 use crate::language::{Entries, Inputs, Interface, Needed, What, construct};
@@ -60,9 +60,7 @@ impl Expander<'_> {
         };
         for (name, node) in sources.iter() {
             if !interface.inputs.contains_key(name) {
-                let message = format!("`{path}` declares no input `{name}`");
-                let known = interface.inputs.keys().map(String::as_str);
-                self.report(not_among("unknown-port", node.span, message, name, known, "it has"));
+                self.report(undeclared(&format!("`{path}`"), &interface, name, node.span));
             }
         }
         self.check_inputs(At { frame, path }, &interface, &sources, span, None, &of_types);

@@ -2,7 +2,7 @@
 
 use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Span, Type};
 
-use super::tree::{Collected, Item, Tree};
+use super::tree::{Collected, Frame, Item, Tree};
 use super::unresolved::{Resolved, Unresolved, not_among};
 use crate::ids::{BlockId, FrameId, Id, IdVec, OutputId};
 use crate::network::{NetworkBlock, PortPart, Select, Source, source_text};
@@ -152,6 +152,19 @@ impl Resolver<'_> {
         Err(self.unknown_block(frame, name, path).into())
     }
 
+    /// Whether a block of this name stands somewhere around the part that `frame` is in.
+    fn is_around(&self, frame: FrameId, name: &str) -> bool {
+        let mut at = Some(frame);
+        while let Some(id) = at {
+            let Frame { items, parent, inputs, .. } = &self.tree.frames[id];
+            if items.contains_key(name) {
+                return true;
+            }
+            at = parent.or(inputs.as_ref().map(|inputs| inputs.frame));
+        }
+        false
+    }
+
     fn unknown_block(&self, frame: FrameId, name: &str, path: &SignalText<'_>) -> Diagnostic {
         let mut names: Vec<&str> = Vec::new();
         let mut at = Some(frame);
@@ -163,7 +176,7 @@ impl Resolver<'_> {
             }
             at = self.tree.frames[id].parent;
         }
-        let diagnostic = Diagnostic::error(
+        let mut diagnostic = Diagnostic::error(
             "unknown-block",
             path.span,
             format!("expected the name of a block, found `{name}`"),
@@ -171,6 +184,12 @@ impl Resolver<'_> {
         .suggest(name, names.iter().copied());
         if inputs.contains(&name) {
             diagnostic.hint(format!("the mask's own input is written `^{name}`"))
+        } else if self.is_around(frame, name) {
+            let message = format!("`{name}` is outside of this part, which sees its inputs alone");
+            diagnostic.hints.clear();
+            diagnostic.hint(message).hint(
+                "declare an input in its `ports:`, connect it in its `in:`, and read it as `^input`",
+            )
         } else if diagnostic.hints.is_empty() {
             diagnostic.hint(format!("here are `{}`", names.join("`, `")))
         } else {

@@ -13,7 +13,7 @@ use super::judge::OfJudge;
 use super::names::OfNames;
 use super::run::RunSection;
 use super::tree::{Around, Env, OuterInputs, Tree};
-use super::unresolved::not_among;
+use super::unresolved::undeclared;
 use super::variants::OfVariants;
 use super::{Expanded, Expander, Names, Resolver, RootOutput};
 use crate::language::{
@@ -164,15 +164,7 @@ impl Expander<'_> {
     ) -> Vec<RootInput> {
         for Entry { name, name_span, .. } in given.into_iter().flat_map(Entries::iter) {
             if !interface.inputs.contains_key(name) {
-                let message = format!("the diagram declares no input `{name}`");
-                let known = interface.inputs.keys().map(String::as_str);
-                let found = not_among("unknown-port", name_span, message, name, known, "it has");
-                self.report(match interface.inputs.is_empty() {
-                    true => {
-                        found.hint(format!("declare it: ports: (in: {{ \"{name}\": \"Real\" }})"))
-                    }
-                    false => found,
-                });
+                self.report(undeclared("the diagram", interface, name, name_span));
             }
         }
         let frame = Tree::ROOT;

@@ -2,6 +2,7 @@
 
 use legwork_block::{Diagnostic, Span};
 
+use crate::language::Interface;
 use crate::network::Source;
 
 /// A source, or why there is none.
@@ -64,5 +65,16 @@ pub(super) fn not_among<'k>(
     match known.is_empty() {
         true => found,
         false => found.hint(format!("{has} `{}`", known.join("`, `"))),
+    }
+}
+
+/// An input that `what`, a part or the diagram, does not declare.
+pub(super) fn undeclared(what: &str, ports: &Interface, name: &str, span: Span) -> Diagnostic {
+    let message = format!("{what} declares no input `{name}`");
+    let known = ports.inputs.keys().map(String::as_str);
+    let found = not_among("unknown-port", span, message, name, known, "it has");
+    match ports.inputs.is_empty() {
+        true => found.hint(format!("declare it: ports: (in: {{ \"{name}\": \"Real\" }})")),
+        false => found,
     }
 }
