@@ -6,7 +6,7 @@ use std::rc::Rc;
 use legwork_block::{Diagnostic, Node, Span};
 
 use super::file::construct_in;
-use super::sections::{Diagram, check_format, sections};
+use super::sections::{Diagram, sections};
 use super::structural::At;
 use super::tree::{Around, Env, Item};
 use super::value::literal;
@@ -165,25 +165,9 @@ impl Expander<'_> {
         document: &Node,
         around: &Rc<Around>,
     ) -> Option<Item> {
-        let Diagram {
-            format,
-            run,
-            params,
-            robots,
-            buses,
-            variants,
-            inside,
-            log,
-            judge,
-            checks,
-            ..
-        } = language::read(document, self.diagnostics)?;
-        check_format(format, self.diagnostics);
-        self.read_variants(variants.as_ref());
-        let mut env = self.names(params.as_ref(), robots.as_ref(), document.span.file);
-        env.around = Rc::clone(around);
-        self.buses(buses.as_ref(), &env);
-        self.tree.types.push(self.types.clone());
+        let diagram: Diagram<'_> = language::read(document, self.diagnostics)?;
+        let env = self.begin_diagram(&diagram, document, Rc::clone(around));
+        let Diagram { run, inside, log, judge, checks, .. } = diagram;
         for section in ["params", "robots"] {
             self.resources_inside.extend(document.field(section).map(node_text));
         }

@@ -95,27 +95,11 @@ impl Expander<'_> {
             self.report(diagnostic);
             return None;
         }
-        let Diagram {
-            format,
-            run,
-            params,
-            robots,
-            buses,
-            variants,
-            log,
-            judge,
-            checks,
-            inputs,
-            inside,
-            ..
-        } = language::read(document, self.diagnostics)?;
-        check_format(format, self.diagnostics);
-        self.read_variants(variants.as_ref());
-        let mut env = self.names(params.as_ref(), robots.as_ref(), document.span.file);
+        let diagram: Diagram<'_> = language::read(document, self.diagnostics)?;
         let diagrams = vec![self.loader.name_of(document.span.file)];
-        env.around = Rc::new(Around { diagrams, ..Around::default() });
-        self.buses(buses.as_ref(), &env);
-        self.tree.types.push(self.types.clone());
+        let around = Rc::new(Around { diagrams, ..Around::default() });
+        let env = self.begin_diagram(&diagram, document, around);
+        let Diagram { run, log, judge, checks, inputs, inside, .. } = diagram;
         self.run = run.0.and_then(|run| self.run_section(&run, &env));
         let root = self.new_frame(String::new(), None, None);
         let ports = inside.ports.map(|ports| self.interface(ports, &env));
@@ -152,6 +136,24 @@ impl Expander<'_> {
             resources_inside: std::mem::take(&mut self.resources_inside),
             names,
         })
+    }
+
+    /// Reads what the blocks of a diagram need: its variants, the names that expressions see, its
+    /// buses.
+    pub(super) fn begin_diagram(
+        &mut self,
+        diagram: &Diagram<'_>,
+        document: &Node,
+        around: Rc<Around>,
+    ) -> Env {
+        check_format(diagram.format, self.diagnostics);
+        self.read_variants(diagram.variants.as_ref());
+        let (params, robots) = (diagram.params.as_ref(), diagram.robots.as_ref());
+        let names = self.names(params, robots, document.span.file);
+        let env = Env { around, ..names };
+        self.buses(diagram.buses.as_ref(), &env);
+        self.tree.types.push(self.types.clone());
+        env
     }
 
     /// Makes the sources of the inputs of the diagram that runs.
