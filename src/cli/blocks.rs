@@ -48,7 +48,13 @@ pub(crate) fn explain(name: &str, library: &Library) -> Result<Answer, Failure> 
             let all = help::pages(library);
             let pages = reference::find(name, &all);
             if pages.is_empty() {
-                return Err(unknown(name, registry));
+                return match manual::suggest(name, registry) {
+                    // Capitals are no reason to ask again.
+                    Suggestion::Near(near) if near.eq_ignore_ascii_case(name) => {
+                        explain(near, library)
+                    }
+                    _ => Err(unknown(name, registry)),
+                };
             }
             let texts: Vec<String> = pages.iter().map(|page| help::shown(page)).collect();
             let constructs: Vec<_> =

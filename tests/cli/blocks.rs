@@ -46,7 +46,7 @@ fn every_block_has_a_page_with_documentation_and_ports() {
     assert_eq!(gain["outputs"][0]["feeds_through"], serde_json::json!(["u"]));
     let delay = legwork(here.path(), &["blocks", "UnitDelay", "--json"]).json();
     assert_eq!(delay["outputs"][0]["feeds_through"], serde_json::json!([]));
-    let slip = legwork(here.path(), &["blocks", "unitdelay"]);
+    let slip = legwork(here.path(), &["blocks", "UnitDealy"]);
     assert!(slip.err.contains("did you mean `UnitDelay`?"), "{}", slip.err);
 }
 

@@ -11,7 +11,9 @@ fn help_lists_all_pages_and_all_commands() {
     assert!(pages.len() > 20, "{json}");
     for page in pages {
         let name = page["page"].as_str().expect("a name");
-        assert!(text.contains(&format!("\n  {name} ")), "{name}");
+        // A page whose name a command has too is listed by what shows it.
+        let listed = [format!("\n  {name} "), format!("\n  {name}: ")];
+        assert!(listed.iter().any(|line| text.contains(line)), "{name}");
         let page = legwork(here.path(), &["help", &format!("{name}:")]);
         assert!(page.code == 0 && page.out.starts_with("# "), "{name}: {}", page.said());
     }
@@ -34,6 +36,8 @@ fn the_help_of_a_command_points_to_the_page_of_its_name() {
     let section = legwork(here.path(), &["help", "run:"]).out;
     assert!(section.starts_with("# The section run\n"), "{section}");
     assert!(section.contains("| `Rk4` "), "{section}");
+    let list = legwork(here.path(), &["help"]).out;
+    assert!(list.contains("\n  run:  ") && list.contains("\n  blocks:  "), "{list}");
 }
 
 #[test]
@@ -43,6 +47,10 @@ fn one_name_leads_to_one_text_by_help_and_by_blocks() {
         let help = legwork(here.path(), &["help", name]);
         assert_eq!(help.code, 0, "{name}: {}", help.err);
         assert_eq!(help.out, legwork(here.path(), &["blocks", name]).out, "{name}");
+    }
+    for (name, kind) in [("urdf", "Urdf"), ("hitcrossing", "HitCrossing")] {
+        let help = legwork(here.path(), &["help", name]);
+        assert!(help.out.starts_with(kind), "{name}: {}", help.said());
     }
     for (slip, near) in [("untis", "units"), ("ForEahc", "ForEach"), ("Gian", "Gain")] {
         let done = legwork(here.path(), &["help", slip]);

@@ -126,8 +126,11 @@ fn list(library: &Library) -> Answer {
     let mut text =
         "The language, in the order in which it is best read: `legwork help PAGE`\n".to_owned();
     for page in &pages {
+        // Where a command has the name too, the colon asks for the page.
+        let is_command = commands.iter().any(|(name, _)| name == page.name);
+        let name = if is_command { format!("{}:", page.name) } else { page.name.to_owned() };
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {:width$}  {}", page.name, page.title);
+        let _ = writeln!(text, "  {name:width$}  {}", page.title);
     }
     text += "\nThe blocks: `legwork blocks` lists them, `legwork help KIND` explains one\n\n\
              The commands: `legwork help COMMAND`\n";

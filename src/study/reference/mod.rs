@@ -66,16 +66,16 @@ macro_rules! sources {
 }
 
 /// All pages, in the order in which they are best read.
-const SOURCES: [Source; 29] = sources![
+const SOURCES: [Source; 30] = sources![
     "start" ["tutorial", "introduction", "getting started"],
     "diagram" ["Diagram", "file", "format", "syntax", "ron", "sections"],
     "blocks" ["Kind", "in", "wires", "paths", "signals", "connect"],
     "params" ["Param", "parameters"],
     "expressions" ["operators", "functions of expressions", "if"],
     "units" ["quantities", "prefixes", "radian"],
-    "types" ["shapes", "Vector", "Matrix", "Int", "Bool", "Array"],
+    "types" ["shapes", "Vector", "Matrix", "Int", "integer", "whole number", "Bool", "Array"],
     "run" ["DormandPrince", "stop", "step", "seed", "memory", "integration"],
-    "rates" ["every", "Group", "periods", "sampling", "offset", "order of a step"],
+    "rates" ["multirate", "every", "Group", "periods", "sampling", "offset", "order of a step"],
     "checks" ["Always", "Eventually", "Finally", "tests", "margin", "tolerance"],
     "judge" ["Metric", "metrics", "verdicts", "Mean of a run", "FirstTime"],
     "recordings" ["log", "record", "mcap", "results"],
@@ -87,12 +87,13 @@ const SOURCES: [Source; 29] = sources![
     "interfaces" ["Interface", "shared ports"],
     "for_each" ["ForEach", "copies", "loop over", "collect", "share"],
     "enabled" ["Enabled", "conditional parts", "when_on", "when_off"],
-    "triggered" ["Triggered", "edge", "events"],
+    "triggered" ["Triggered", "edge"],
+    "events" ["event", "zero crossings", "reset", "restitution", "bounce", "hybrid", "jumps"],
     "every" ["Every"],
     "functions" ["Function", "needs", "calls", "fn"],
     "buses" ["Field", "Bus"],
     "loops" ["algebraic loops", "feedthrough", "cycle"],
-    "robots" ["Robot", "robot models", "keyframes", "facts"],
+    "robots" ["Robot", "robot models", "mujoco", "keyframes", "facts"],
     "ground" ["on the ground", "feet", "standing"],
     "patches" ["Patch", "set", "overrides", "with"],
     "studies" ["Study", "Expect", "Plot", "experiments", "sweep", "axes"],
@@ -109,7 +110,7 @@ macro_rules! examples {
 }
 
 /// The files that the pages show.
-pub const EXAMPLES: [Example; 33] = examples![
+pub const EXAMPLES: [Example; 34] = examples![
     "start.ron",
     "diagram.ron",
     "blocks.ron",
@@ -134,6 +135,7 @@ pub const EXAMPLES: [Example; 33] = examples![
     "for_each.ron",
     "enabled.ron",
     "triggered.ron",
+    "events.ron",
     "every.ron",
     "functions.ron",
     "buses.ron",
