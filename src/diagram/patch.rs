@@ -170,6 +170,14 @@ fn set_checked(
     if let (INPUTS, Some(input)) = (first, names.get(1)) {
         add_entry(document, INPUTS, input, path.span);
     }
+    if let [VARIANTS, variant, CHOICES, choice, ..] =
+        *names.iter().map(String::as_str).collect::<Vec<_>>()
+        && let Some(variant) = entry_mut(document, VARIANTS, variant)
+        && variant.field("file").is_some()
+    {
+        // On top of the choices that are in the file.
+        add_entry(variant, CHOICES, choice, path.span);
+    }
     let (mut at, rest) = if sections().any(|section| section == first) {
         if field_mut(document, first).is_none() {
             add_field(document, first, path.span);
@@ -199,6 +207,9 @@ fn set_checked(
 
 /// The section that says what feeds the inputs of a run.
 const INPUTS: &str = "inputs";
+/// The section of variants, and the field of one that lists its choices.
+const VARIANTS: &str = "variants";
+const CHOICES: &str = "choices";
 
 /// Adds the entry `key` to a section that is a map, where neither is there.
 fn add_entry(document: &mut Node, section: &str, key: &str, span: Span) {
@@ -227,6 +238,10 @@ fn put(node: &mut Node, value: &Node) {
         "Variant" => Some("default"),
         _ => None,
     };
+    // The default of a variant whose choices are in a file may be the file's.
+    if inner == Some("default") && node.field("default").is_none() && node.field("file").is_some() {
+        add_field(node, "default", value.span);
+    }
     match inner.and_then(|name| field_mut(node, name)) {
         Some(inner) => replace_value(inner, value),
         None => replace_value(node, value),

@@ -504,3 +504,41 @@ fn whole_numbers_are_numbers_and_truth_values_are_not() {
         assert!(check.err.contains("`Switch` chooses"), "{block}: {}", check.err);
     }
 }
+
+/// What is written beside the file of a variant, or set, comes on top of what is in it.
+#[test]
+fn choices_of_a_file_can_be_changed_and_others_added() {
+    let here = folder();
+    let file = r#"Choices(
+    doc: "Gains.", default: "plain",
+    choices: { "plain": Gain(gain: 1.0), "double": Gain(gain: 2.0) },
+)"#;
+    write(&here, "gains.ron", file);
+    let diagram = r#"Diagram(
+    run: (stop: "1 ms", step: "1 ms"),
+    variants: { "g": Variant(file: "gains.ron", choices: { "many": Gain(gain: 9.0) }) },
+    blocks: { "one": Constant(value: 1.0), "g": Use(of: "g", in: { "u": "one.y" }) },
+)"#;
+    write(&here, "a.ron", diagram);
+    let gain = |arguments: &[&str]| {
+        let run = legwork(here.path(), &[&["run", "a.ron", "--out", "o"], arguments].concat());
+        assert_eq!(run.code, 0, "{arguments:?}: {}", run.err);
+        legwork(here.path(), &["export", "o", "g.y"]).out.lines().last().map(str::to_owned)
+    };
+    for (arguments, expected) in [
+        (&[][..], "0.001,1.0"),
+        (&["--variant", "g=double"], "0.001,2.0"),
+        (&["--variant", "g=many"], "0.001,9.0"),
+        (&["--set", "g=double"], "0.001,2.0"),
+        (&["--set", "variants.g.choices.plain.gain=5"], "0.001,5.0"),
+        (&["--set", "variants.g.choices.more=Gain(gain: 7)", "--variant", "g=more"], "0.001,7.0"),
+    ] {
+        assert_eq!(gain(arguments).as_deref(), Some(expected), "{arguments:?}");
+    }
+    let slip =
+        legwork(here.path(), &["check", "a.ron", "--set", "variants.g.choices.palin.gain=5"]);
+    assert_eq!(slip.code, 1);
+    assert!(slip.err.contains("did you mean `plain`?"), "{}", slip.err);
+    let check = legwork(here.path(), &["check", "a.ron"]);
+    assert!(check.said().contains("with 3 choices of variants"), "{}", check.said());
+}

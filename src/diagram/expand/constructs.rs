@@ -12,7 +12,7 @@ use super::robot_file::RobotFile;
 use super::run::{RunSection, VariableStep};
 use super::sections::Diagram;
 use super::structural::STRUCTURAL;
-use super::variants::Variant;
+use super::variants::{ChoicesFile, Variant};
 use crate::language::{Construct, Manual, OffsetPeriod, Port, Ports};
 use crate::patch::Patch;
 use crate::study::{Expect, PlotOf, Study};
@@ -27,6 +27,7 @@ pub fn constructs() -> Vec<Manual> {
         RobotFile::MANUAL,
         BusField::MANUAL,
         Variant::MANUAL,
+        ChoicesFile::MANUAL,
         Reserved::MANUAL,
         OffsetPeriod::MANUAL,
         Ports::MANUAL,

@@ -2,10 +2,13 @@
 
 use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Span};
 
-use super::Expander;
+use super::file::construct_in;
 use super::unresolved::not_among;
-use super::value::with_fields;
-use crate::language::{self, Entries, Entry, Text, What, construct, wrong_type};
+use super::value::{literal, with_fields};
+use super::{Expander, check_format};
+use crate::language::{
+    self, Construct, Entries, Entry, Text, What, construct, name_span, wrong_type,
+};
 
 construct! {
     /// Something of which there are several choices: blocks, masks or parts with the same ports.
@@ -30,18 +33,54 @@ construct! {
     ///     base: Gain(gain: 1.0), default: "plain", choices: { "plain": (), "double": (gain: 2.0) },
     /// ),
     /// ```
+    ///
+    /// Choices that many diagrams have stand in a file of their own; what is written beside `file`
+    /// comes on top, further choices and other fields of those in it:
+    ///
+    /// ```ron
+    /// "qp": Variant(file: "std:variants/contact_solvers.ron", choices: { "pgs": (sweeps: 200) }),
+    /// ```
     "Variant":
     pub(super) struct Variant<'n> {
         /// The ports that every choice must have. Without them a choice is seen as it is.
         ports: Option<&'n Node>,
         /// What the choices have in common: a choice `(gain: 2.0)` is this with other fields.
         base: Option<&'n Node>,
+        /// Path of a file with choices, beside the diagram or above it; with `std:` in front, a
+        /// built-in one.
+        file: Option<Text<'n>>,
+        /// Name of the choice that is taken if nothing else is said. Required without `file`.
+        default: Option<Text<'n>>,
+        /// The choices by name. Required without `file`.
+        choices: Option<Entries<'n, OfChoices>>,
+        /// What it is for.
+        doc: Option<Text<'n>>,
+    }
+}
+
+construct! {
+    /// The file of choices, for the variants that name it. It knows no names of the diagram.
+    ///
+    /// ```ron
+    /// Choices(
+    ///     doc: "Filters of a measured signal.",
+    ///     default: "smooth",
+    ///     choices: {
+    ///         "none":   Gain(gain: 1.0),
+    ///         "smooth": Mask(file: "std:masks/low_pass.ron", cutoff: "2 Hz"),
+    ///     },
+    /// )
+    /// ```
+    "Choices":
+    pub(super) struct ChoicesFile<'n> {
+        /// Version of the file format: 2.
+        format: Option<&'n Node>,
+        /// What it is for.
+        doc: Option<Text<'n>>,
         /// Name of the choice that is taken if nothing else is said.
         default: Text<'n> = required("which choice?", "default: \"a\""),
         /// The choices by name.
         choices: Entries<'n, OfChoices> = required("", "choices: { \"a\": Gain(gain: 1.0) }"),
-        /// What it is for.
-        doc: Option<Text<'n>>,
     }
 }
 
@@ -76,13 +115,17 @@ impl Expander<'_> {
                 self.failed_variants.insert(name.to_owned());
                 continue;
             };
-            let choices = &variant.choices;
-            let names: Vec<String> = choices.names().map(str::to_owned).collect();
+            let Some(Listed { choices, default: (default, at) }) = self.listed(&variant, node)
+            else {
+                self.failed_variants.insert(name.to_owned());
+                continue;
+            };
+            let names: Vec<String> = choices.iter().map(|(name, _)| name.clone()).collect();
             let (choice, span) = match self.chosen.get(name) {
                 Some((choice, span)) => (choice.clone(), *span),
-                None => (variant.default.value.to_owned(), variant.default.node.span),
+                None => (default, at),
             };
-            let Some(choice_node) = choices.get(&choice) else {
+            let Some((_, choice_node)) = choices.iter().find(|(name, _)| *name == choice) else {
                 let message = format!("variant `{name}` has no choice `{choice}`");
                 let known = names.iter().map(String::as_str);
                 let found = not_among("unknown-variant", span, message, &choice, known, "it has");
@@ -122,21 +165,90 @@ impl Expander<'_> {
     }
 }
 
+/// The choices of a variant, in their order.
+struct Listed {
+    choices: Vec<(String, Node)>,
+    /// The name of the one that is taken if nothing else is said, and where that is written.
+    default: (String, Span),
+}
+
+impl Expander<'_> {
+    /// The choices that a variant lists, behind those of its file. What is wrong is reported.
+    fn listed(&mut self, variant: &Variant<'_>, node: &Node) -> Option<Listed> {
+        let mut choices: Vec<(String, Node)> = Vec::new();
+        let mut default = None;
+        if let Some(file) = variant.file {
+            let kinds = &[ChoicesFile::MANUAL.name];
+            let expected = "Choices(default: …, choices: …)";
+            let written = construct_in(self.loader, file.value, file.node, kinds, expected)
+                .map_err(|diagnostic| self.report(diagnostic))
+                .ok()?;
+            let listed = language::read::<ChoicesFile<'_>>(&written, self.diagnostics)?;
+            check_format(listed.format, self.diagnostics);
+            for Entry { name, value, .. } in listed.choices.iter() {
+                let value = literal(value, &()).map_err(|found| self.report(*found)).ok()?;
+                choices.push((name.to_owned(), value));
+            }
+            default = Some((listed.default.value.to_owned(), listed.default.node.span));
+        }
+        for Entry { name, name_span, value, .. } in variant.choices.iter().flat_map(Entries::iter) {
+            let fields = is_unnamed(value) && variant.base.is_none() && variant.file.is_some();
+            match choices.iter_mut().find(|(known, _)| known == name) {
+                Some((_, choice)) if fields => {
+                    *choice = with_fields(choice, value.fields().iter().cloned());
+                }
+                Some((_, choice)) => *choice = value.clone(),
+                None if fields => {
+                    let message = format!("the file has no choice `{name}` to take these fields");
+                    let known = choices.iter().map(|(known, _)| known.as_str());
+                    let code = "unknown-variant";
+                    let found = not_among(code, name_span, message, name, known, "it has");
+                    self.report(found);
+                    return None;
+                }
+                None => choices.push((name.to_owned(), value.clone())),
+            }
+        }
+        if let Some(stated) = variant.default {
+            default = Some((stated.value.to_owned(), stated.node.span));
+        }
+        let missing = |field: &str, example: &str| {
+            let message = format!("`{field}` is missing");
+            Diagnostic::error("missing-field", name_span(node), message)
+                .hint(format!("add `{example}`, or a `file` that has it"))
+        };
+        if choices.is_empty() && variant.choices.is_none() {
+            self.report(missing("choices", "choices: { \"a\": Gain(gain: 1.0) }"));
+            return None;
+        }
+        let Some(default) = default else {
+            self.report(missing("default", "default: \"a\""));
+            return None;
+        };
+        Some(Listed { choices, default })
+    }
+}
+
 /// The choice with what it has in common with the others.
 fn completed(choice: &Node, base: Option<&Node>) -> Result<Node, Diagnostic> {
-    let is_unnamed = matches!(&choice.kind, NodeKind::Named(Named { name: None, .. }));
     match base {
-        Some(base) if is_unnamed || choice.kind == NodeKind::Unit => {
+        Some(base) if is_unnamed(choice) => {
             if base.named().is_none_or(|named| matches!(named.arguments, Arguments::Positional(_)))
             {
                 return Err(wrong_type(base, "a block such as Gain(gain: 1.0)"));
             }
             Ok(with_fields(base, choice.fields().iter().cloned()))
         }
-        None if is_unnamed => {
+        None if is_unnamed(choice) => {
             let found = wrong_type(choice, "a block such as Gain(gain: 1.0)");
             Err(found.hint("a choice without a kind needs the variant's `base`"))
         }
         _ => Ok(choice.clone()),
     }
+}
+
+/// Whether a choice is fields alone, or nothing.
+fn is_unnamed(choice: &Node) -> bool {
+    choice.kind == NodeKind::Unit
+        || matches!(&choice.kind, NodeKind::Named(Named { name: None, .. }))
 }

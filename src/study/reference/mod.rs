@@ -83,7 +83,7 @@ const SOURCES: [Source; 30] = sources![
     "ports" ["Port", "Optional", "inputs", "outputs", "interface of a part"],
     "parts" ["diagrams in diagrams", "sub-diagrams", "nested diagrams"],
     "masks" ["Mask", "holes", "Real", "parameters of a mask"],
-    "variants" ["Variant", "Use", "choices", "alternatives"],
+    "variants" ["Variant", "Choices", "Use", "choices", "alternatives"],
     "interfaces" ["Interface", "shared ports"],
     "for_each" ["ForEach", "copies", "loop over", "collect", "share"],
     "enabled" ["Enabled", "conditional parts", "when_on", "when_off"],
