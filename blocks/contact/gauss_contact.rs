@@ -40,8 +40,9 @@ pub(crate) use assembly::{SCALE_GRAVITY, stack_jacobian};
 /// `jacobian` of the problem is then that of the closed mechanism too, so that `J M⁻¹ Jᵀ` is G.
 ///
 /// At velocity level a contact that is farther from the ground than it could come in this step at
-/// its speed and `max_speed` more is inactive. Only active contacts are assembled, without rows of the Jacobian that
-/// are zero, as the tangential ones of a joint limit: a robot in the air costs next to nothing.
+/// its speed and `max_speed` more is inactive. Only active contacts are assembled, without rows of
+/// the Jacobian that are zero, as the tangential ones of a joint limit: a robot in the air costs
+/// next to nothing.
 ///
 /// The diagonal R of the problem holds the regularisation, which makes the forces of redundant
 /// contacts unique. With `stiffness` the ground gives way, at velocity level:

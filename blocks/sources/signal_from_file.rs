@@ -12,11 +12,11 @@ use crate::sources::timetable::{After, Player, Timetable, played};
 /// A signal over time from columns of a CSV file (comma-separated values).
 ///
 /// The first line names the columns, with or without their units, as in `pd.tau[2] [N*m]`; numbers
-/// of a column in `mm` are read as such. Lines that start with `#` do not count. Times rise from line to line. Every line has as many cells as
-/// the header; one where a chosen column is empty is left out, as `legwork export` writes them for
-/// signals of several rates. The last line ends with a line break if its last cell is read, so that
-/// a number that was cut off is told from a whole one.
-/// Before the first time the first values hold. A variable step is cut at every kink or jump.
+/// of a column in `mm` are read as such. Lines that start with `#` do not count. Times rise from
+/// line to line. Every line has as many cells as the header; one where a chosen column is empty is
+/// left out, as `legwork export` writes them for signals of several rates. The last line ends with
+/// a line break if its last cell is read, so that a number that was cut off is told from a whole
+/// one. Before the first time the first values hold. A variable step is cut at every kink or jump.
 #[ports(
     |ty: Any, unit: PortUnit|
     out y: ty as Any, unit, "the recorded signal",
