@@ -526,12 +526,12 @@ fn choices_of_a_file_can_be_changed_and_others_added() {
         legwork(here.path(), &["export", "o", "g.y"]).out.lines().last().map(str::to_owned)
     };
     for (arguments, expected) in [
-        (&[][..], "0.001,1.0"),
-        (&["--variant", "g=double"], "0.001,2.0"),
-        (&["--variant", "g=many"], "0.001,9.0"),
-        (&["--set", "g=double"], "0.001,2.0"),
-        (&["--set", "variants.g.choices.plain.gain=5"], "0.001,5.0"),
-        (&["--set", "variants.g.choices.more=Gain(gain: 7)", "--variant", "g=more"], "0.001,7.0"),
+        (&[][..], "0.0,1.0"),
+        (&["--variant", "g=double"], "0.0,2.0"),
+        (&["--variant", "g=many"], "0.0,9.0"),
+        (&["--set", "variants.g=double"], "0.0,2.0"),
+        (&["--set", "variants.g.choices.plain.gain=5"], "0.0,5.0"),
+        (&["--set", "variants.g.choices.more=Gain(gain: 7)", "--variant", "g=more"], "0.0,7.0"),
     ] {
         assert_eq!(gain(arguments).as_deref(), Some(expected), "{arguments:?}");
     }

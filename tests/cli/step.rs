@@ -391,7 +391,7 @@ fn ctrl_c_ends_a_run_after_its_step_with_recording_and_snapshot() {
     // Every step that was done is recorded.
     assert_eq!(kept.series("i.y").unwrap().len() as u64, json["steps"].as_u64().unwrap());
     let snapshot = json["snapshots"][0]["path"].as_str().unwrap();
-    let until = format!("{} s", t + 0.01);
+    let until = format!("{:.3} s", t + 0.01);
     let on = ["run", &file, "--resume", snapshot, "--until", &until, "--out", &out, "--json"];
     let on = legwork(&on);
     assert_eq!(on.code, 0, "{}", on.err);

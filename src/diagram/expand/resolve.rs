@@ -160,7 +160,9 @@ impl Resolver<'_> {
             if items.contains_key(name) {
                 return true;
             }
-            at = parent.or(inputs.as_ref().map(|inputs| inputs.frame));
+            // The inputs of the diagram itself are read in its own frame.
+            let around = inputs.as_ref().map(|inputs| inputs.frame);
+            at = parent.or(around).filter(|around| *around < id);
         }
         false
     }

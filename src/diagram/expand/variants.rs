@@ -38,7 +38,9 @@ construct! {
     /// comes on top, further choices and other fields of those in it:
     ///
     /// ```ron
-    /// "qp": Variant(file: "std:variants/contact_solvers.ron", choices: { "pgs": (sweeps: 200) }),
+    /// "display": Variant(
+    ///     file: "std:help/filters.choices", default: "none", choices: { "smooth": (cutoff: "1 Hz") },
+    /// ),
     /// ```
     "Variant":
     pub(super) struct Variant<'n> {

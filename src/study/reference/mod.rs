@@ -110,7 +110,7 @@ macro_rules! examples {
 }
 
 /// The files that the pages show.
-pub const EXAMPLES: [Example; 34] = examples![
+pub const EXAMPLES: [Example; 35] = examples![
     "start.ron",
     "diagram.ron",
     "blocks.ron",
@@ -130,6 +130,7 @@ pub const EXAMPLES: [Example; 34] = examples![
     "masks.ron",
     "limited.mask",
     "variants.ron",
+    "filters.choices",
     "interfaces.ron",
     "vector.interface",
     "for_each.ron",
