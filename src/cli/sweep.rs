@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use legwork_study::files::{self, Output};
 use legwork_study::sweep::{
-    Column, End, Entry, Shard, Status, Sweep, SweepPlan, SweepRequest, Table, parse_shows,
-    parse_values,
+    Column, End, Entry, Finished, Part, Shard, Status, Sweep, SweepPlan, SweepRequest, Table,
+    parse_shows, parse_values,
 };
 use legwork_study::{Check, Error, Execution, Library, Measured};
 use serde_json::{Map, Value, json};
@@ -135,8 +135,8 @@ fn request(arguments: &SweepArguments) -> Result<SweepRequest, Error> {
         directory: arguments.out.clone(),
         jobs: arguments.jobs,
         resume: arguments.resume,
-        shard: arguments.shard,
-        merge: arguments.merge.clone(),
+        part: arguments.shard.map(Part::Shard),
+        merge: arguments.merge.iter().cloned().map(Finished::Directory).collect(),
     })
 }
 

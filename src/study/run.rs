@@ -264,15 +264,19 @@ pub(crate) fn recording_error(error: &RecordingError) -> Error {
 }
 
 impl Run {
-    /// A run that ended in an earlier process, into a directory.
-    pub(crate) fn ended_before(model: &Model, execution: Execution, directory: &Path) -> Self {
+    /// A run that ended in another process, into a directory if it has one.
+    pub(crate) fn ended_before(
+        model: &Model,
+        execution: Execution,
+        directory: Option<&Path>,
+    ) -> Self {
         Self {
             model: model.clone(),
             execution,
             cancelled: false,
             latest: None,
             snapshots: Vec::new(),
-            directory: Some(directory.to_owned()),
+            directory: directory.map(Path::to_owned),
             problems: Vec::new(),
             unwritten: Vec::new(),
             unseen: Vec::new(),

@@ -10,12 +10,12 @@
 
 mod axes;
 mod columns;
+mod part;
 mod prepare;
 mod range;
 mod report;
 mod rows;
 mod runs;
-mod shard;
 mod show;
 
 use std::fmt;
@@ -28,9 +28,9 @@ use serde_json::{Map, Value};
 
 pub use axes::{Axis, Cell, Kind};
 pub use columns::{Column, Entry, Table};
+pub use part::{Finished, Part, Shard};
 pub use range::parse_values;
 pub use runs::{End, Ran};
-pub use shard::Shard;
 pub use show::{Figure, Show, Statistic, parse_shows};
 
 use crate::cancel::Cancel;
@@ -64,15 +64,18 @@ pub struct SweepRequest {
     /// Go on with the sweep in the directory: cells that have ended there do not run again.
     pub resume: bool,
     /// Only these of the cells: the others run elsewhere.
-    pub shard: Option<Shard>,
-    /// Directories of shards of this sweep: cells that have ended there do not run again.
-    pub merge: Vec<PathBuf>,
+    pub part: Option<Part>,
+    /// Parts of this sweep: cells that have ended there do not run again.
+    pub merge: Vec<Finished>,
 }
 
 /// A sweep whose cells are compiled.
 pub struct SweepPlan {
     diagram: String,
     axes: Vec<Axis>,
+    /// Cells of the whole sweep.
+    whole: usize,
+    /// Those that are its own.
     cells: Vec<Cell>,
     prepared: Vec<Prepared>,
     directories: Vec<Option<PathBuf>>,
@@ -106,6 +109,8 @@ pub struct Sweep {
     pub resumed: usize,
     /// Why its rows could not be written as cells ended, if so.
     pub unwritten: Option<Error>,
+    /// What each cell is made of.
+    identities: Vec<u64>,
 }
 
 /// How a cell ended.
@@ -166,6 +171,14 @@ impl Diagram {
         let variants = self.compile().variants;
         let axes = axes::classify(request.over.clone(), &variants)?;
         let cells = axes::cells(&axes, &request.tied, self.options());
+        let whole = cells.len();
+        let named = cells.iter().zip(axes::directories(&cells, request.directory.as_deref()));
+        // The cells of a part keep their numbers and directories in the whole.
+        let is_own = |number| request.part.as_ref().is_none_or(|part| part.has(number));
+        let (cells, directories): (Vec<Cell>, Vec<_>) = named
+            .filter(|(cell, _)| is_own(cell.number))
+            .map(|(cell, directory)| (cell.clone(), directory))
+            .unzip();
         let jobs = pool::at_a_time(request.jobs, cells.len());
         let compiled = prepare::compile_all(self, &cells, jobs, cancel);
         if let Some(error) = prepare::unknown_axis(&axes, &variants, &compiled)
@@ -178,9 +191,18 @@ impl Diagram {
         if models().next().is_some() {
             show::check(&request.show, models().map(|model| &**model.program()))?;
         }
-        let directories = axes::directories(&cells, request.directory.as_deref());
         let (diagram, request) = (self.name().to_owned(), request.clone());
-        Ok(SweepPlan { diagram, axes, cells, prepared, directories, findings, jobs, request })
+        Ok(SweepPlan {
+            diagram,
+            axes,
+            whole,
+            cells,
+            prepared,
+            directories,
+            findings,
+            jobs,
+            request,
+        })
     }
 
     /// Runs every cell of a sweep; `each` is told of every cell that is done.
@@ -232,53 +254,63 @@ impl SweepPlan {
     ///
     /// # Errors
     /// If its directory cannot be written, another sweep writes into it, or it is to be resumed
-    /// or merged and a directory holds another sweep.
+    /// or merged and what has ended is of another sweep.
     pub fn run(self, each: Each<'_>, watch: Watch<'_>, cancel: &Cancel) -> Result<Sweep, Error> {
-        let Self { diagram, axes, cells, prepared, directories, findings, jobs, request } = self;
+        let Self { diagram, axes, whole, cells, prepared, directories, findings, jobs, request } =
+            self;
         let mut ends: Vec<End> = cells.iter().map(|_| End::NotRun).collect();
+        let identity = |(cell, prepared)| rows::identity(cell, prepared, &request.show);
+        let identities: Vec<u64> = cells.iter().zip(&prepared).map(identity).collect();
         let (mut lock, mut rows) = (None, None);
         if !cancel.is_cancelled() {
-            let identity = rows::identity(&cells, &prepared, &request.show);
-            let mut recall = |mut kept: Kept, directories: &[Option<PathBuf>]| {
-                for (cell, (prepared, folder)) in prepared.iter().zip(directories).enumerate() {
-                    if let Some((model, folder)) = prepared.model().zip(folder.as_deref())
+            let mut recall = |kept: Kept, directories: Option<&[Option<PathBuf>]>| {
+                let mut kept = kept.checked(&cells, &identities, whole)?;
+                for (i, (cell, prepared)) in cells.iter().zip(&prepared).enumerate() {
+                    let folder = directories.and_then(|all| all[i].as_deref());
+                    if let Some(model) = prepared.model()
                         && let Some(end) = kept.end(cell, model, folder)
                     {
-                        ends[cell] = end;
+                        ends[i] = end;
                     }
                 }
+                Ok::<(), Error>(())
             };
-            for shard in &request.merge {
-                recall(Kept::of_shard(shard, identity)?, &axes::directories(&cells, Some(shard)));
+            for part in &request.merge {
+                match part {
+                    Finished::Rows(bytes) => recall(Kept::of_bytes(bytes)?, None)?,
+                    Finished::Directory(folder) => {
+                        let directories = axes::directories(&cells, Some(folder));
+                        recall(Kept::of_part(folder)?, Some(&directories))?;
+                    }
+                }
             }
             if let Some(directory) = &request.directory {
                 directory::make(directory)?;
                 lock = Some(Lock::of(directory)?);
-                let (file, kept) = Rows::open(&request, directory, identity)?;
-                rows = Some(file);
-                recall(kept, &directories);
+                let kept = match request.resume {
+                    true => Kept::of_directory(directory)?,
+                    false => Kept::default(),
+                };
+                recall(kept.clone(), Some(&directories))?;
+                rows = Some(Rows::begin(directory, &kept)?);
             }
         }
-        // The cells of a shard keep their numbers in the whole.
-        let all = cells.into_iter().zip(ends).zip(prepared.into_iter().zip(directories));
-        let own = all.enumerate().filter(|(cell, _)| request.shard.is_none_or(|s| s.has(*cell)));
-        let (mut numbers, mut cells, mut ends, mut waiting) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for (number, ((cell, end), (prepared, directory))) in own {
-            if matches!(end, End::NotRun) {
-                waiting.push(Job { cell: cells.len(), prepared, directory });
-            }
-            numbers.push(number);
-            cells.push(cell);
-            ends.push(end);
-        }
+        let all = prepared.into_iter().zip(directories).enumerate();
+        let waiting = all.filter(|(cell, _)| matches!(ends[*cell], End::NotRun));
+        let job = |(cell, (prepared, directory))| Job { cell, prepared, directory };
+        let waiting: Vec<Job> = waiting.map(job).collect();
         let resumed = ends.iter().filter(|end| matches!(end, End::Ran(_))).count();
-        let sweep = Sweep { diagram, axes, cells, ends, findings, jobs, resumed, unwritten: None };
+        let unwritten = None;
+        let sweep =
+            Sweep { diagram, axes, cells, ends, findings, jobs, resumed, unwritten, identities };
         let shared = Mutex::new((sweep, rows));
         runs::run_all(waiting, &request.show, jobs, watch, cancel, &|cell, end| {
             let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
             let (sweep, rows) = &mut *shared;
-            if let Some(Err(error)) = rows.as_mut().map(|rows| rows.add(numbers[cell], &end)) {
+            let row = rows::row(&sweep.cells[cell], sweep.identities[cell], &end);
+            if let Some((file, row)) = rows.as_mut().zip(row)
+                && let Err(error) = file.add(&row)
+            {
                 sweep.unwritten.get_or_insert(error);
                 *rows = None;
             }
@@ -291,6 +323,13 @@ impl SweepPlan {
 }
 
 impl Sweep {
+    /// The rows of the cells that have ended well or with failed checks, as [`Finished::Rows`]
+    /// takes them: what of a part that ran elsewhere is sent back.
+    pub fn finished_rows(&self) -> Vec<u8> {
+        let all = self.cells.iter().zip(&self.identities).zip(&self.ends);
+        rows::to_bytes(all.filter_map(|((cell, identity), end)| rows::row(cell, *identity, end)))
+    }
+
     /// Every row, with how it ended.
     pub fn rows(&self) -> impl Iterator<Item = (&Cell, &End, Status)> {
         self.cells.iter().zip(&self.ends).map(|(cell, end)| (cell, end, end.status()))

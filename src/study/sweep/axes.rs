@@ -36,6 +36,8 @@ pub struct Axis {
 /// One combination of the axes' values.
 #[derive(Debug, Clone)]
 pub struct Cell {
+    /// Its place in the whole sweep, from 0.
+    pub number: usize,
     /// `mu=0.1 qp=pgs`.
     pub name: String,
     /// Axis and value.
@@ -50,6 +52,9 @@ pub struct Cell {
 /// If one is named twice or set elsewhere, a value is empty or named twice, or there are far too
 /// many cells.
 pub(super) fn check(request: &SweepRequest, options: &Options) -> Result<(), Error> {
+    if request.part.is_some() && !request.merge.is_empty() {
+        return Err(Error::request("expected a part of a sweep, or parts to merge; found both"));
+    }
     let axes = &request.over;
     let is_tied = |name: &String| request.tied.iter().any(|tie| tie.contains(name));
     for (i, (name, values)) in axes.iter().enumerate() {
@@ -148,7 +153,7 @@ pub(super) fn cells(axes: &[Axis], tied: &[Vec<String>], options: &Options) -> V
         }
         values
     };
-    let cell = |values: Vec<(String, String)>| {
+    let cell = |(number, values): (usize, Vec<(String, String)>)| {
         let mut options = options.clone();
         for (axis, pair) in axes.iter().zip(&values) {
             match axis.kind {
@@ -156,9 +161,9 @@ pub(super) fn cells(axes: &[Axis], tied: &[Vec<String>], options: &Options) -> V
                 Kind::Setting => options.set.push(pair.clone()),
             }
         }
-        Cell { name: joined(&values, " "), values, options }
+        Cell { number, name: joined(&values, " "), values, options }
     };
-    (0..counts.iter().product()).map(row).map(cell).collect()
+    (0..counts.iter().product()).map(row).enumerate().map(cell).collect()
 }
 
 impl Cell {

@@ -1,7 +1,7 @@
 //! The rows of a sweep on disk, as its cells end: a sweep that was killed goes on from them.
 //!
-//! The file begins with a mark and the identity of the sweep; each part of it is its length, its
-//! checksum and its bytes. What is cut off at the end is done again.
+//! The file begins with a mark; each row is its length, its checksum and its bytes, and knows what
+//! its cell was made of. What is cut off at the end is done again.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -13,11 +13,11 @@ use legwork_program::Fnv;
 use legwork_runtime::Decisive;
 use serde::{Deserialize, Serialize};
 
+use super::Status;
 use super::axes::Cell;
 use super::prepare::Prepared;
 use super::runs::{End, Ran};
 use super::show::{Figure, Show};
-use super::{Status, SweepRequest};
 use crate::error::Error;
 use crate::execution::{Execution, Verdict};
 use crate::files::{self, Output, SIZE_LIMIT};
@@ -27,35 +27,34 @@ use crate::run::{RECORDING, RUN_JSON, Run};
 /// Name of the file in the directory of a sweep.
 const NAME: &str = "sweep.rows";
 /// The first bytes, with the version of the form.
-const MARK: &[u8; 8] = b"LWSWEEP1";
+const MARK: &[u8; 8] = b"LWSWEEP2";
 
-/// What a sweep is made of: each cell with its name, its program and the texts that made it.
-pub(super) fn identity(cells: &[Cell], prepared: &[Prepared], shows: &[Show]) -> u64 {
+/// What a cell is made of: its name, its program, the texts that made it, and what is asked of its
+/// signals. Zero if it does not compile.
+pub(super) fn identity(cell: &Cell, prepared: &Prepared, shows: &[Show]) -> u64 {
+    let Some(model) = prepared.model() else { return 0 };
     let mut hash = Fnv::default();
     hash.add(env!("CARGO_PKG_VERSION"));
     for show in shows {
         hash.add(&format!("{show:?}"));
     }
-    for (cell, prepared) in cells.iter().zip(prepared) {
-        hash.add(&cell.name);
-        if let Some(model) = prepared.model() {
-            let metadata = model.metadata();
-            hash.add(&metadata.program_hash);
-            hash.add(&metadata.diagram);
-            metadata.other.iter().for_each(|(name, text)| {
-                hash.add(name);
-                hash.add(text);
-            });
-        }
-    }
+    hash.add(&cell.name);
+    let metadata = model.metadata();
+    hash.add(&metadata.program_hash);
+    hash.add(&metadata.diagram);
+    metadata.other.iter().for_each(|(name, text)| {
+        hash.add(name);
+        hash.add(text);
+    });
     hash.value()
 }
 
 /// A row, as it is kept. Runs that fault, are cancelled or could not be written are not: they are
 /// done again.
-#[derive(Serialize, Deserialize)]
-struct Row {
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Row {
     cell: usize,
+    identity: u64,
     sim_time: f64,
     steps: u64,
     wall: f64,
@@ -68,7 +67,7 @@ struct Row {
 }
 
 /// What a block reports, but for its files, which are beside the recording.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Reported {
     block: String,
     metrics: Vec<(String, f64)>,
@@ -78,6 +77,23 @@ struct Reported {
     warnings: Vec<Warning>,
 }
 
+/// The row of a cell that has ended, unless it is to be done again.
+pub(super) fn row(cell: &Cell, identity: u64, end: &End) -> Option<Row> {
+    match (end, end.status()) {
+        (End::Ran(ran), Status::Ok | Status::CheckFailed) => {
+            Some(Row::of(cell.number, identity, ran))
+        }
+        _ => None,
+    }
+}
+
+/// Rows as a file holds them.
+pub(super) fn to_bytes(rows: impl Iterator<Item = Row>) -> Vec<u8> {
+    let mut bytes = MARK.to_vec();
+    rows.for_each(|row| bytes.extend(framed(&encoded(&row))));
+    bytes
+}
+
 /// The file while a sweep goes on.
 pub(super) struct Rows {
     path: PathBuf,
@@ -85,66 +101,109 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Begins the rows of a sweep, with those that are there if it is to be resumed: by cell.
+    /// Begins the rows of a sweep with those that are kept.
     ///
     /// # Errors
-    /// If they are those of another sweep, or cannot be written.
-    pub(super) fn open(
-        request: &SweepRequest,
-        directory: &Path,
-        identity: u64,
-    ) -> Result<(Self, Kept), Error> {
+    /// If they cannot be written.
+    pub(super) fn begin(directory: &Path, kept: &Kept) -> Result<Self, Error> {
         let path = directory.join(NAME);
         let cannot = |error| files::cannot_write(&path, &error);
-        let rows = match request.resume {
-            true => read(&path, identity)?,
-            false => Vec::new(),
-        };
         let mut output = Output::create(&path).map_err(cannot)?;
-        let mut bytes = MARK.to_vec();
-        bytes.extend(framed(&identity.to_le_bytes()));
-        rows.iter().for_each(|row| bytes.extend(framed(&encoded(row))));
+        let bytes = to_bytes(kept.rows.iter().cloned());
         output.write_all(&bytes).and_then(|()| output.publish()).map_err(cannot)?;
         let file = output.handle().map_err(cannot)?;
-        Ok((Self { path, file }, Kept(rows)))
+        Ok(Self { path, file })
     }
 
-    /// Adds the row of a cell that has ended, unless it is to be done again.
+    /// Adds a row.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(super) fn add(&mut self, cell: usize, end: &End) -> Result<(), Error> {
-        let (End::Ran(ran), Status::Ok | Status::CheckFailed) = (end, end.status()) else {
-            return Ok(());
-        };
-        let row = Row::of(cell, ran);
-        let written = self.file.write_all(&framed(&encoded(&row)));
+    pub(super) fn add(&mut self, row: &Row) -> Result<(), Error> {
+        let written = self.file.write_all(&framed(&encoded(row)));
         written.map_err(|error| files::cannot_write(&self.path, &error))
     }
 }
 
-/// The rows of a sweep that is resumed, or of a shard.
-pub(super) struct Kept(Vec<Row>);
+/// The rows of cells that ended before, or elsewhere.
+#[derive(Clone, Default)]
+pub(super) struct Kept {
+    rows: Vec<Row>,
+    /// Where they come from, in words.
+    source: String,
+}
 
 impl Kept {
-    /// Those of a shard that has run.
+    /// Those of a part that has run.
     ///
     /// # Errors
-    /// If there are none, or they are those of another sweep.
-    pub(super) fn of_shard(directory: &Path, identity: u64) -> Result<Self, Error> {
-        let path = directory.join(NAME);
-        if !path.is_file() {
+    /// If there are none.
+    pub(super) fn of_part(directory: &Path) -> Result<Self, Error> {
+        if !directory.join(NAME).is_file() {
             let message = format!("`{}` holds no shard of a sweep", directory.display());
             return Err(Error::request(message));
         }
-        read(&path, identity).map(Self)
+        Self::of_directory(directory)
     }
 
-    /// What became of a cell, if its row and its recording are there.
-    pub(super) fn end(&mut self, cell: usize, model: &Model, directory: &Path) -> Option<End> {
-        let at = self.0.iter().position(|row| row.cell == cell)?;
-        let is_whole = [RECORDING, RUN_JSON].iter().all(|name| directory.join(name).is_file());
-        let row = self.0.swap_remove(at);
+    /// Those of a directory, up to where the file is cut off; none if there is no file.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub(super) fn of_directory(directory: &Path) -> Result<Self, Error> {
+        let path = directory.join(NAME);
+        match files::read(&path, SIZE_LIMIT) {
+            Ok(bytes) => Self::read(&bytes, format!("`{}`", path.display())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => {
+                let message = format!("cannot read `{}`: {error}", path.display());
+                Err(Error::request(message))
+            }
+        }
+    }
+
+    /// Those that [`to_bytes`] made.
+    ///
+    /// # Errors
+    /// If it did not.
+    pub(super) fn of_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Self::read(bytes, "a part of the sweep".to_owned())
+    }
+
+    fn read(bytes: &[u8], source: String) -> Result<Self, Error> {
+        let Some(mut rest) = bytes.strip_prefix(MARK) else { return Err(strange(&source)) };
+        let row = || next(&mut rest).and_then(|part| postcard::from_bytes(part).ok());
+        Ok(Self { rows: std::iter::from_fn(row).collect(), source })
+    }
+
+    /// The same, if they are of this sweep: `whole` cells, of which `cells` are known.
+    ///
+    /// # Errors
+    /// If they are those of another sweep.
+    pub(super) fn checked(
+        self,
+        cells: &[Cell],
+        identities: &[u64],
+        whole: usize,
+    ) -> Result<Self, Error> {
+        let is_ours = |row: &Row| match cells.binary_search_by_key(&row.cell, |cell| cell.number) {
+            Ok(at) => identities[at] == row.identity,
+            Err(_) => row.cell < whole,
+        };
+        if self.rows.iter().all(is_ours) { Ok(self) } else { Err(strange(&self.source)) }
+    }
+
+    /// What became of a cell, if its row is there, and its recording if it has a directory.
+    pub(super) fn end(
+        &mut self,
+        cell: &Cell,
+        model: &Model,
+        directory: Option<&Path>,
+    ) -> Option<End> {
+        let at = self.rows.iter().position(|row| row.cell == cell.number)?;
+        let has = |name| directory.is_none_or(|directory| directory.join(name).is_file());
+        let is_whole = [RECORDING, RUN_JSON].into_iter().all(has);
+        let row = self.rows.swap_remove(at);
         let count = model.program().checks.len();
         let fits = row.checks.len() == count
             && row.decisive.len() == count
@@ -153,8 +212,16 @@ impl Kept {
     }
 }
 
+/// What is said of rows of another sweep.
+fn strange(source: &str) -> Error {
+    Error::request(format!(
+        "{source} holds the rows of another diagram or of other axes, so this sweep does not go on \
+         from them; name another directory, or begin anew"
+    ))
+}
+
 impl Row {
-    fn of(cell: usize, ran: &Ran) -> Self {
+    fn of(cell: usize, identity: u64, ran: &Ran) -> Self {
         let execution = &ran.run.execution;
         let report = |(block, report): &(String, Report)| Reported {
             block: block.clone(),
@@ -166,6 +233,7 @@ impl Row {
         };
         Self {
             cell,
+            identity,
             sim_time: execution.sim_time,
             steps: execution.steps,
             wall: execution.wall,
@@ -178,7 +246,7 @@ impl Row {
         }
     }
 
-    fn ran(self, model: &Model, directory: &Path) -> Ran {
+    fn ran(self, model: &Model, directory: Option<&Path>) -> Ran {
         let report = |one: Reported| {
             let Reported { block, metrics, solver_calls, solver_failures, notes, warnings } = one;
             let files = Vec::new();
@@ -200,32 +268,6 @@ impl Row {
         };
         Ran { run: Run::ended_before(model, execution, directory), figures: self.figures }
     }
-}
-
-/// The rows of this sweep that a file holds, up to where it is cut off; none if there is no file.
-fn read(path: &Path, identity: u64) -> Result<Vec<Row>, Error> {
-    let bytes = match files::read(path, SIZE_LIMIT) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => {
-            let message = format!("cannot read `{}`: {error}", path.display());
-            return Err(Error::request(message));
-        }
-    };
-    let mut rest = bytes.strip_prefix(MARK).unwrap_or_default();
-    if next(&mut rest) != Some(&identity.to_le_bytes()) {
-        let message = format!(
-            "`{}` holds the rows of another diagram or of other axes, so this sweep does not go on \
-             from them; name another directory, or begin anew",
-            path.display()
-        );
-        return Err(Error::request(message));
-    }
-    let mut rows: Vec<Row> = Vec::new();
-    while let Some(row) = next(&mut rest).and_then(|part| postcard::from_bytes(part).ok()) {
-        rows.push(row);
-    }
-    Ok(rows)
 }
 
 #[expect(clippy::expect_used, reason = "bytes in memory take every value")]

@@ -1,6 +1,36 @@
 //! Parts of a sweep that run on several machines.
 
+use std::ops::Range;
+use std::path::PathBuf;
 use std::str::FromStr;
+
+/// Some of the cells of a sweep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// One of so many that are dealt out.
+    Shard(Shard),
+    /// Neighbours, counted from 0.
+    Cells(Range<usize>),
+}
+
+impl Part {
+    /// Whether a cell, counted from 0, belongs to it.
+    pub fn has(&self, cell: usize) -> bool {
+        match self {
+            Self::Shard(shard) => shard.has(cell),
+            Self::Cells(cells) => cells.contains(&cell),
+        }
+    }
+}
+
+/// A part of a sweep that has run.
+#[derive(Debug, Clone)]
+pub enum Finished {
+    /// Its directory.
+    Directory(PathBuf),
+    /// Its rows, as [`super::Sweep::finished_rows`] gives them.
+    Rows(Vec<u8>),
+}
 
 /// Every `of`-th cell from one on, as `2/4` says: the second, the sixth, the tenth, …
 ///
