@@ -75,9 +75,18 @@ fn state_sizes(state: &ContinuousState, solution: &Solution) -> (usize, usize) {
 
 impl Bench {
     /// The block with inputs of the types `given`, in the order it declares them.
-    #[expect(clippy::panic_in_result_fn, reason = "a test that gives wrong inputs is a mistake")]
     pub(crate) fn new<B: Block>(block: B, given: &[Type]) -> Result<Self, Invalid> {
-        let (declaration, planned) = erase(block).plan(Ports::new(&Nothing, &Nothing, 0.001))?;
+        Self::reading(block, given, &Nothing)
+    }
+
+    /// The same in a diagram with files.
+    #[expect(clippy::panic_in_result_fn, reason = "a test that gives wrong inputs is a mistake")]
+    pub(crate) fn reading<B: Block>(
+        block: B,
+        given: &[Type],
+        files: &dyn Files,
+    ) -> Result<Self, Invalid> {
+        let (declaration, planned) = erase(block).plan(Ports::new(&Nothing, files, 0.001))?;
         assert_eq!(declaration.inputs.len(), given.len(), "number of inputs");
         let mut solution = Solution::default();
         for (input, given) in declaration.inputs.iter().zip(given) {
