@@ -42,14 +42,16 @@ impl Neighbours {
         };
         self.cells.extend(positions.chunks_exact(3).enumerate().map(|(i, x)| (cell(x), i)));
         self.cells.sort_unstable();
+        // Where the cells ahead begin: as the cells rise, so do these.
+        let mut starts = [0; AHEAD.len()];
         for (at, &(cell, i)) in self.cells.iter().enumerate() {
             let own = self.cells[at + 1..].iter().take_while(|(other, _)| *other == cell);
             own.for_each(|&(_, j)| f(j.max(i), j.min(i)));
-            for ends in AHEAD {
-                let [first, last] =
-                    ends.map(|end| [0, 1, 2].map(|k| cell[k].saturating_add(end[k])));
-                let start = self.cells[at..].partition_point(|(other, _)| *other < first);
-                let there = self.cells[at + start..].iter().take_while(|(other, _)| *other <= last);
+            for (start, ends) in starts.iter_mut().zip(AHEAD) {
+                let [first, last] = ends.map(|end| [0, 1, 2].map(|k| cell[k] + end[k]));
+                let behind = self.cells[*start..].iter().take_while(|(other, _)| *other < first);
+                *start += behind.count();
+                let there = self.cells[*start..].iter().take_while(|(other, _)| *other <= last);
                 there.for_each(|&(_, j)| f(j.max(i), j.min(i)));
             }
         }
