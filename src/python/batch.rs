@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use legwork::study::{Cancel, Error, Input, Model, Output, Stepper};
+use legwork::study::{Cancel, Error, Input, Model, Output};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,10 +14,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::convert::text_of;
 use crate::diagram::{Diagram, unknown};
 use crate::errors::{InputError, attach, exception, of_fault};
+use crate::member::{Given, Member, SHORT};
 use crate::wait::wait_for;
-
-/// Most steps of a copy that are done without a look at Ctrl-C.
-const SHORT: u64 = 100;
 
 /// A signal of all copies: an array of NumPy, a row for each.
 struct Column<H> {
@@ -26,15 +24,6 @@ struct Column<H> {
     handle: H,
     width: usize,
     array: Py<PyArray2<f64>>,
-}
-
-/// A copy of the diagram.
-struct Member {
-    stepper: Stepper,
-    model: Model,
-    /// Numbers of its inputs that were written last, one behind the other.
-    written: Vec<f64>,
-    fault: Option<Error>,
 }
 
 /// Copies of a diagram, each bit for bit as a run of its own.
@@ -323,98 +312,6 @@ impl Batch {
 
     fn __repr__(&self) -> String {
         format!("<legwork.Batch of {} x {}>", self.n, self.name)
-    }
-}
-
-/// An input of all copies as it is given.
-struct Given<'a> {
-    handle: Input,
-    numbers: &'a [f64],
-    width: usize,
-    name: &'a str,
-}
-
-impl Member {
-    /// A copy, and what finds its outputs.
-    fn new(
-        model: &Model,
-        names: &[String],
-        signals: &[String],
-    ) -> Result<(Self, Vec<Output>), Error> {
-        let mut stepper = model.stepper()?;
-        let mut handles = Vec::with_capacity(names.len() + signals.len());
-        for name in names {
-            handles.push(stepper.output(name)?);
-        }
-        for path in signals {
-            handles.push(stepper.signal(path)?);
-        }
-        let mut member = Self { stepper, model: model.clone(), written: Vec::new(), fault: None };
-        member.forget_inputs();
-        Ok((member, handles))
-    }
-
-    /// Another copy.
-    fn another(&self) -> Result<Self, Error> {
-        let (stepper, model) = (self.stepper.another()?, self.model.clone());
-        Ok(Self { stepper, model, written: self.written.clone(), fault: None })
-    }
-
-    /// Inputs are as they are at t = 0.
-    fn forget_inputs(&mut self) {
-        self.written.clear();
-        for port in &self.stepper.program().inputs {
-            if let Some(initial) = &port.initial {
-                let shown = |x: &f64| if port.given { *x } else { f64::NAN };
-                self.written.extend(initial.iter().map(shown));
-            }
-        }
-    }
-
-    fn step(&mut self, copy: usize, given: &[Given<'_>], count: u64, cancel: &Cancel) {
-        if self.fault.is_some() || self.stepper.is_at_end() {
-            return;
-        }
-        let mut from = 0;
-        for Given { handle, numbers, width, name } in given {
-            let numbers = &numbers[copy * width..(copy + 1) * width];
-            let written = &mut self.written[from..from + width];
-            from += width;
-            let is_same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
-            if numbers.iter().zip(&*written).all(is_same) {
-                continue;
-            }
-            if numbers.iter().any(|x| x.is_nan()) {
-                let message = format!("the input `{name}` of copy {copy} is no number");
-                self.fault = Some(Error::new(legwork::study::ErrorKind::Input, message));
-                return;
-            }
-            written.copy_from_slice(numbers);
-            if let Err(error) = self.stepper.write(*handle, numbers) {
-                self.fault = Some(error);
-                return;
-            }
-        }
-        let mut left = count;
-        while left > 0 && !cancel.is_cancelled() {
-            let some = left.min(SHORT);
-            if let Err(error) = self.stepper.step(some) {
-                self.fault = Some(error);
-                return;
-            }
-            left -= some;
-        }
-    }
-
-    fn reset(&mut self) {
-        self.fault = self.stepper.reset().err();
-        self.forget_inputs();
-    }
-
-    fn change_to(&mut self, model: Model) -> Result<(), Error> {
-        self.stepper.change_to(&model)?;
-        self.model = model;
-        Ok(())
     }
 }
 

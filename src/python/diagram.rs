@@ -3,50 +3,30 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use legwork::block::{Registry, nearest};
+use legwork::block::nearest;
 use legwork::diagram::Options;
 use legwork::picture;
-use legwork::study::compare::{CompareRequest, RecordingsRequest};
-use legwork::study::files::Roots;
-use legwork::study::sweep::{Column, Entry, Sweep, SweepRequest, parse_shows, parse_values};
+use legwork::study::compare::CompareRequest;
+use legwork::study::sweep::{Part, SweepRequest, parse_shows};
 use legwork::study::trim::TrimRequest;
 use legwork::study::{
-    Cancel, Edit, Event, Library, Model, Outcome, Record, RunRequest, SignalRef, Snapshot, compare,
-    unwatched,
+    Cancel, Edit, Event, Model, Outcome, Record, RunRequest, SignalRef, Snapshot, unwatched,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict};
 use serde_json::{Map, Value, json};
 
-use crate::convert::{input_text, lists_of, text_of, texts_of, time_of, to_python};
-use crate::errors::{attach, exception, of_compilation, of_diagnostics, of_fault};
+use crate::convert::{lists_of, text_of, time_of, to_python};
+use crate::errors::{attach, exception, of_compilation, of_fault};
+use crate::library::library;
+use crate::overrides::Overrides;
 use crate::recording::Recording;
 use crate::session::Session;
+use crate::sweep::{self, bar, findings};
 use crate::wait::wait_for;
-
-/// The standard library, and functions of Python as blocks.
-pub(crate) fn register(registry: &mut Registry) {
-    legwork::blocks::register(registry);
-    registry
-        .shelf("python", "Functions of Python.")
-        .block::<crate::block::Python>("Python(function: \"controller\")");
-}
-
-/// The standard library of blocks, robots and files.
-fn standard() -> &'static Library {
-    static STANDARD: OnceLock<Library> = OnceLock::new();
-    STANDARD.get_or_init(|| Library::new(register))
-}
-
-/// The standard library, reading the files of these folders too.
-pub(crate) fn library(roots: &[PathBuf], trust: bool) -> Library {
-    let roots = roots.iter().fold(Roots::default(), Roots::and);
-    standard().clone().reading(if trust { roots.trusting() } else { roots })
-}
 
 /// What a diagram is made again of in another process.
 #[derive(Debug, Clone)]
@@ -60,50 +40,6 @@ struct Origin {
 pub(crate) struct Diagram {
     model: Model,
     origin: Origin,
-}
-
-/// What changes a diagram without touching its file.
-#[derive(Default)]
-struct Overrides<'py> {
-    set: Option<Bound<'py, PyDict>>,
-    variant: Option<Bound<'py, PyDict>>,
-    patches: Vec<PathBuf>,
-    inputs: Option<Bound<'py, PyDict>>,
-    until: Option<Bound<'py, PyAny>>,
-    signals: Vec<String>,
-}
-
-impl Overrides<'_> {
-    /// The diagram with them.
-    fn apply(&self, diagram: legwork::study::Diagram) -> PyResult<legwork::study::Diagram> {
-        let mut diagram = diagram;
-        for patch in &self.patches {
-            diagram = diagram.with(patch).map_err(|error| exception(&error))?;
-        }
-        for (path, value) in texts_of(self.set.as_ref())? {
-            diagram = diagram.set(&path, &value);
-        }
-        for (name, choice) in texts_of(self.variant.as_ref())? {
-            diagram = diagram.variant(&name, &choice);
-        }
-        if let Some(inputs) = &self.inputs {
-            // Their units are those of the diagram with all else.
-            let model = diagram.compile().model;
-            for (name, value) in inputs.iter() {
-                let name: String = name.extract()?;
-                let unit = model.as_ref().and_then(|model| unit_of_input(model, &name));
-                let value = input_text(&value, unit.as_deref())?;
-                diagram = diagram.input(&name, &value).map_err(|error| exception(&error))?;
-            }
-        }
-        if let Some(until) = &self.until {
-            diagram = diagram.until(&time_of(until)?);
-        }
-        if !self.signals.is_empty() {
-            diagram = diagram.signals(self.signals.clone());
-        }
-        Ok(diagram)
-    }
 }
 
 /// Compiles a diagram.
@@ -154,54 +90,6 @@ pub(crate) fn parse(
 ) -> PyResult<Diagram> {
     let diagram = library(&roots, trust).diagram(&name, text);
     compiled(py, &diagram, Origin { roots, trust })
-}
-
-/// Errors and warnings of a diagram, with every choice of every variant.
-#[pyfunction]
-#[pyo3(signature = (file, *, roots=Vec::new(), trust=false))]
-pub(crate) fn check<'py>(
-    py: Python<'py>,
-    file: PathBuf,
-    roots: Vec<PathBuf>,
-    trust: bool,
-) -> PyResult<Bound<'py, PyAny>> {
-    let diagram = library(&roots, trust).open(&file).map_err(|error| exception(&error))?;
-    let found = py.detach(|| diagram.check().findings.to_json());
-    to_python(py, &found)
-}
-
-/// Name and description of the diagrams that are built in.
-#[pyfunction]
-pub(crate) fn demos() -> BTreeMap<String, String> {
-    standard().demos().into_iter().map(|demo| (demo.file, demo.doc)).collect()
-}
-
-/// Compares recorded runs with the first, or with `reference`.
-#[pyfunction]
-#[pyo3(signature = (runs, *, signals=Vec::new(), tolerances=Vec::new(), reference=None))]
-pub(crate) fn compare_recordings<'py>(
-    py: Python<'py>,
-    runs: Vec<PyRef<'py, Recording>>,
-    signals: Vec<String>,
-    tolerances: Vec<String>,
-    reference: Option<String>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let mut recorded = Vec::with_capacity(runs.len());
-    for (number, run) in runs.iter().enumerate() {
-        let mut again = run.again(py)?;
-        let is_taken =
-            recorded.iter().any(|other: &legwork::study::Recorded| other.name == again.name);
-        if is_taken {
-            again.name = format!("{} ({})", again.name, number + 1);
-        }
-        recorded.push(again);
-    }
-    let request = RecordingsRequest { signals, tolerances, reference };
-    let found = py.detach(|| compare::compare_recordings(&recorded, &request));
-    let found = found.map_err(|error| exception(&error))?;
-    let mut answer = found.to_json();
-    answer["agrees"] = found.agrees().into();
-    to_python(py, &answer)
 }
 
 #[pymethods]
@@ -428,28 +316,40 @@ impl Diagram {
     }
 
     /// Runs every combination of values of the axes; columns by name.
-    #[pyo3(signature = (over, *, show=Vec::new(), out=None, jobs=None, resume=false, progress=None))]
+    #[pyo3(signature = (over, *, show=Vec::new(), out=None, jobs=None, resume=false, progress=None,
+        shard=None, merge=Vec::new(), backend=None))]
     #[expect(clippy::too_many_arguments, reason = "arguments by name")]
     fn sweep<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         over: &Bound<'py, PyDict>,
         show: Vec<String>,
         out: Option<PathBuf>,
         jobs: Option<NonZeroUsize>,
         resume: bool,
         progress: Option<Bound<'py, PyAny>>,
+        shard: Option<&str>,
+        merge: Vec<Bound<'py, PyAny>>,
+        backend: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let mut axes = Vec::new();
-        for (name, values) in over.iter() {
-            let name: String = name.extract()?;
-            let values = match values.cast::<pyo3::types::PyString>() {
-                Ok(text) => parse_values(text.to_str()?).map_err(|error| exception(&error))?,
-                Err(_) => {
-                    values.try_iter()?.map(|value| text_of(&value?)).collect::<PyResult<_>>()?
-                }
-            };
-            axes.push((name, values));
+        let py = slf.py();
+        let axes = sweep::axes(over)?;
+        match backend {
+            None => {}
+            Some("ray") if shard.is_none() && merge.is_empty() => {
+                let options = PyDict::new(py);
+                options.set_item("show", show)?;
+                options.set_item("out", out)?;
+                options.set_item("jobs", jobs)?;
+                options.set_item("resume", resume)?;
+                options.set_item("progress", bar(py, progress)?)?;
+                let spread = py.import("legwork._ray")?.getattr("sweep")?;
+                return spread.call((slf, axes), Some(&options));
+            }
+            Some("ray") => {
+                let message = "the backend deals out the cells: expected no `shard` and no `merge`";
+                return Err(PyValueError::new_err(message));
+            }
+            Some(other) => return Err(unknown("backend", other, std::iter::once("ray"))),
         }
         let request = SweepRequest {
             over: axes,
@@ -457,33 +357,34 @@ impl Diagram {
             directory: out,
             jobs,
             resume,
+            part: sweep::shard(shard)?.map(Part::Shard),
+            merge: merge.iter().map(sweep::finished).collect::<PyResult<_>>()?,
             ..SweepRequest::default()
         };
-        let cancel = Cancel::default();
-        let diagram = self.model.diagram();
-        let plan = wait_for(py, &cancel, |_| Ok(()), || diagram.plan_sweep(&request, &cancel))?;
-        let plan = plan.map_err(|error| exception(&error))?;
-        if plan.is_wrong() {
-            return Err(findings(py, &plan.findings().to_json()));
-        }
-        let progress = bar(py, progress)?;
-        let (done, count) = (AtomicU64::new(0), plan.count());
-        let each = |_: &Sweep, _: usize| {
-            done.fetch_add(1, Ordering::Relaxed);
+        let found = sweep::run(py, slf.get().model.diagram(), &request, progress)?;
+        sweep::columns(py, &found)
+    }
+
+    /// Rows of neighbouring cells of a sweep, to be merged elsewhere.
+    #[pyo3(signature = (over, show, first, end, jobs=None))]
+    fn _rows<'py>(
+        &self,
+        py: Python<'py>,
+        over: Vec<(String, Vec<String>)>,
+        show: Vec<String>,
+        first: usize,
+        end: usize,
+        jobs: Option<NonZeroUsize>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let request = SweepRequest {
+            over,
+            show: parse_shows(&show).map_err(|error| exception(&error))?,
+            part: Some(Part::Cells(first..end)),
+            jobs,
+            ..SweepRequest::default()
         };
-        let look = |_: Python<'_>| match &progress {
-            Some(progress) => progress.call1((done.load(Ordering::Relaxed), count)).map(drop),
-            None => Ok(()),
-        };
-        let sweep = wait_for(py, &cancel, look, || plan.run(&each, &unwatched, &cancel))?;
-        let sweep = sweep.map_err(|error| exception(&error))?;
-        if let Some(error) = &sweep.unwritten {
-            return Err(exception(error));
-        }
-        if let Some(progress) = &progress {
-            progress.call1((count, count))?;
-        }
-        columns(py, &sweep)
+        let found = sweep::run(py, self.model.diagram(), &request, None)?;
+        Ok(PyBytes::new(py, &found.finished_rows()))
     }
 
     /// Seeks initial states and inputs at which it holds still.
@@ -590,47 +491,6 @@ fn about(signal: &SignalRef) -> Map<String, Value> {
     about.insert("unit".to_owned(), json!(signal.unit));
     about.insert("size".to_owned(), size.into());
     about
-}
-
-/// The exception for what several compilations found.
-fn findings(py: Python<'_>, found: &Value) -> PyErr {
-    let list = found.as_array().cloned().unwrap_or_default();
-    let message = |one: &Value| one.get("message").and_then(Value::as_str).map(str::to_owned);
-    let mut lines: Vec<String> = list.iter().filter_map(message).collect();
-    lines.dedup();
-    of_diagnostics(py, lines.join("\n"), found)
-}
-
-/// What tells of progress: a bar for `True`, or a callable.
-fn bar<'py>(
-    py: Python<'py>,
-    progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let made = py.import("legwork._progress")?.call_method1("of", (progress,))?;
-    Ok(Some(made).filter(|made| !made.is_none()))
-}
-
-/// The columns of a sweep, by name: lists of numbers, texts or `None`.
-fn columns<'py>(py: Python<'py>, sweep: &Sweep) -> PyResult<Bound<'py, PyAny>> {
-    let table = sweep.table();
-    let parts = [&table.axes, &table.runs, &table.metrics, &table.margins, &table.figures];
-    let all = parts.into_iter().flatten().chain([&table.reason]);
-    let (found, units) = (PyDict::new(py), PyDict::new(py));
-    for Column { name, unit, entries } in all {
-        let list = PyList::empty(py);
-        for entry in entries {
-            match entry {
-                Entry::Text(text) => list.append(text)?,
-                Entry::Number(number) => list.append(number)?,
-                Entry::Missing => list.append(py.None())?,
-            }
-        }
-        found.set_item(name, list)?;
-        if let Some(unit) = unit {
-            units.set_item(name, unit)?;
-        }
-    }
-    py.import("legwork._table")?.getattr("Table")?.call1((found, units))
 }
 
 /// The message for a name that is none of `known`.

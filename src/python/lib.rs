@@ -2,10 +2,14 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `diagram` | open, check, run, compare, sweep, trim |
+//! | `library` | the blocks, robots and files at hand; check |
+//! | `overrides` | what changes a diagram without touching its file |
+//! | `diagram` | open, run, compare, trim |
+//! | `sweep` | sweeps and their parts |
 //! | `recording` | what a run recorded, as arrays |
 //! | `session` | step, back, fork, edit, read |
 //! | `batch` | many copies of one diagram on all cores |
+//! | `member` | one of them |
 //! | `block` | blocks that are functions of Python |
 //! | `errors` | the exceptions |
 //! | `convert` | values of Python as text of the language, JSON as objects of Python |
@@ -18,8 +22,12 @@ mod block;
 mod convert;
 mod diagram;
 mod errors;
+mod library;
+mod member;
+mod overrides;
 mod recording;
 mod session;
+mod sweep;
 mod wait;
 
 use pyo3::prelude::*;
@@ -36,9 +44,11 @@ mod _legwork {
     #[pymodule_export]
     use crate::block::register_block;
     #[pymodule_export]
-    use crate::diagram::{Diagram, check, compare_recordings, demos, open, parse};
+    use crate::diagram::{Diagram, open, parse};
     #[pymodule_export]
     use crate::errors::{DiagramError, Error, Fault, InputError, OutputError, RequestError};
+    #[pymodule_export]
+    use crate::library::{check, compare_recordings, demos};
     #[pymodule_export]
     use crate::recording::{Recording, load, recording_of_bytes};
     #[pymodule_export]
@@ -47,7 +57,7 @@ mod _legwork {
     /// The command `legwork` with these arguments, the program's name first; its exit code.
     #[pyfunction]
     fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-        py.detach(|| legwork::command_of(&arguments, crate::diagram::register))
+        py.detach(|| legwork::command_of(&arguments, crate::library::register))
     }
 
     #[pymodule_init]

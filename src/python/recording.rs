@@ -12,8 +12,8 @@ use pyo3::types::{PyBytes, PyDict};
 use serde_json::Value;
 
 use crate::convert::to_python;
-use crate::diagram::library;
 use crate::errors::{RequestError, exception};
+use crate::library::library;
 
 /// A recorded run: signals by path.
 #[pyclass(frozen, module = "legwork")]

@@ -102,7 +102,18 @@ class Diagram:
         jobs: int | None = None,
         resume: bool = False,
         progress: _Progress = None,
+        shard: str | None = None,
+        merge: Sequence[_Path | bytes] = ...,
+        backend: Literal["ray"] | None = None,
     ) -> Table: ...
+    def _rows(
+        self,
+        over: Sequence[tuple[str, Sequence[str]]],
+        show: Sequence[str],
+        first: int,
+        end: int,
+        jobs: int | None = None,
+    ) -> bytes: ...
     def trim(
         self,
         *,
