@@ -1,6 +1,7 @@
 //! The diagrams of robots and bodies, run to their end and compared with laws and with figures of
 //! others.
 
+mod balance;
 mod biped;
 mod constraint_solver;
 mod floating_base;
