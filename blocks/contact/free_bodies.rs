@@ -1,7 +1,8 @@
-//! `FreeBodies`: many balls and boxes over the ground, a plant with a step of its own.
+//! `FreeBodies`: many convex bodies over the ground, a plant with a step of its own.
 
 mod groups;
 mod methods;
+mod shapes;
 mod step;
 
 use legwork_block::quantity::{Acceleration, Dimensionless, NonNegative};
@@ -17,13 +18,14 @@ use serde::{Deserialize, Serialize};
 use crate::buses::ContactProblemBus;
 use crate::contact::friction_cone::cone_shape;
 use crate::solvers::state::SolverState;
-pub use groups::{BodyGroup, BodyPlaces, BoxGroup, SphereGroup};
+pub use groups::{BodyGroup, BodyPlaces, BoxGroup, SolidGroup, SphereGroup};
 pub use methods::{ContactMethod, ContactSpring};
+pub use shapes::SolidShape;
 pub(crate) use step::Scratch;
 use step::{Call, StepInputs};
 
-/// Many balls and boxes with contact and friction between all: a plant of its own. The bodies have
-/// absolute coordinates over a plane; the block integrates them with a step of its own.
+/// Many convex bodies with contact and friction between all: a plant of its own. Balls, boxes,
+/// capsules, cylinders and hulls of points or meshes have absolute coordinates over a plane; the block integrates them with a step of its own.
 ///
 /// | function | type | meaning |
 /// |---|---|---|
@@ -31,8 +33,8 @@ use step::{Call, StepInputs};
 ///
 /// Bodies come in groups and are numbered in their order; each starts in a lattice of layers or at
 /// given poses. The step is `every:`. Which bodies can meet within a step is found by a grid of
-/// cells of the largest body's size, then by witness points of balls and boxes: up to eight of a
-/// face on a face.
+/// cells of the largest body's size, then by witness points of pairs: up to eight of a face on a
+/// face, two where lines lie side by side.
 ///
 /// The step is semi-implicit Euler's: contacts act at the velocity after it, and orientations turn
 /// by the exponential map so that angular momentum is kept, and energy of rotation to the second
@@ -52,7 +54,7 @@ use step::{Call, StepInputs};
 /// multibody systems* (2019), sec. 6.5; D. Stewart, J. Trinkle, *An implicit time-stepping scheme
 /// …* (1996).
 #[ports(
-    keep start: groups::Start = groups::start(&self.bodies)?;
+    keep start: groups::Start = groups::start(&self.bodies, ports.files())?;
     keep scene: Scene = self.scene(&start)?;
     ports.rate(RateRule::Sampled);
     let n = scene.bodies.len();
@@ -77,7 +79,8 @@ use step::{Call, StepInputs};
 #[parameters(aliases("boxes", "spheres", "stack", "rigid bodies"))]
 pub struct FreeBodies {
     /// The bodies:
-    /// `[Spheres(radius: "10 cm", mass: "1 kg", at: Lattice(count: 10)), Boxes(size: …)]`.
+    /// `[Spheres(radius: "10 cm", mass: "1 kg", at: Lattice(count: 10)), Boxes(size: …),
+    /// Solids(shape: …)]`.
     pub bodies: Vec<BodyGroup>,
     /// How contact forces are found: `Constraints(spring: Hertz(modulus: "100 GPa"))`,
     /// `Rigid(contacts: 50)`, `Compliant(spring: Spring(stiffness: "1e6 N/m"), steps: 50)`.

@@ -26,7 +26,8 @@ pub use contact_metrics::ContactMetrics;
 pub use contact_patch::ContactPatch;
 pub use contact_point::ContactPoint;
 pub use free_bodies::{
-    BodyGroup, BodyPlaces, BoxGroup, ContactMethod, ContactSpring, FreeBodies, SphereGroup,
+    BodyGroup, BodyPlaces, BoxGroup, ContactMethod, ContactSpring, FreeBodies, SolidGroup,
+    SolidShape, SphereGroup,
 };
 pub use gauss_contact::GaussContact;
 pub use ground::{BodySurface, Ground};

@@ -6,7 +6,7 @@
 //!   ground.
 //! - [`Surface`]: the touched surface, as a signed distance field; [`touch`](touch::touch): contact
 //!   point and velocity of a [`Feature`] of a moving body on it.
-//! - [`collision`]: nearby points of balls and cuboids.
+//! - [`collision`]: nearby points of balls, cuboids, capsules, cylinders and convex hulls.
 //! - [`rigid`]: the rigid contact problem at velocity level (the default) and at acceleration
 //!   level; closed chains and fixed frames are eliminated before.
 //! - [`impact`]: inelastic impacts that stick, slide or act along the normal only.
@@ -14,7 +14,7 @@
 //! - [`implicit`]: the same law with the force at the end of the step, for large steps.
 //! - [`soft_constraints`]: joints, limits and contacts as spring-dampers of any stiffness,
 //!   implicit.
-//! - [`free_bodies`]: worlds of balls and cuboids, by springs, rigid contacts or constraints.
+//! - [`free_bodies`]: worlds of convex solids, by springs, rigid contacts or constraints.
 //! - [`mode`]: when a contact opens and closes.
 //! - [`metrics`]: errors of a contact model, in numbers.
 //!

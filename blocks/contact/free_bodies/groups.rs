@@ -3,10 +3,12 @@
 use legwork_block::quantity::{
     AngularVelocity, Density, Length, Mass, NonNegative, Positive, Velocity,
 };
-use legwork_block::{Invalid, parameters};
+use legwork_block::{Files, Invalid, parameters};
 use legwork_contact::collision::Solid;
 use legwork_contact::free_bodies::Body;
-use nalgebra::Vector3;
+use nalgebra::{Quaternion, UnitQuaternion, Vector3};
+
+use super::shapes::{Shaped, SolidShape};
 
 /// Equal bodies.
 #[parameters]
@@ -15,6 +17,8 @@ pub enum BodyGroup {
     Spheres(SphereGroup),
     /// Cuboids.
     Boxes(BoxGroup),
+    /// Capsules, cylinders or convex hulls.
+    Solids(SolidGroup),
 }
 
 /// Balls of one size.
@@ -44,6 +48,29 @@ pub struct SphereGroup {
 pub struct BoxGroup {
     /// Lengths of the edges along x, y, z [m].
     pub size: [Positive<Length>; 3],
+    /// Mass of each [kg]; or `density`.
+    pub mass: Option<Positive<Mass>>,
+    /// Density [kg/m³]; or `mass`.
+    pub density: Option<Positive<Density>>,
+    /// Where they are at the start.
+    pub at: BodyPlaces,
+    /// Velocity at the start [m/s].
+    #[default = [0, 0, 0]]
+    pub velocity: [Velocity; 3],
+    /// Angular velocity at the start, world axes [rad/s].
+    #[default = [0, 0, 0]]
+    pub spin: [AngularVelocity; 3],
+    /// Whether nothing moves them.
+    #[default]
+    pub fixed: bool,
+}
+
+/// Bodies of one shape.
+#[parameters]
+pub struct SolidGroup {
+    /// `Capsule(radius: …, length: …)`, `Cylinder(radius: …, length: …)`, `Hull(points: [[…], …])`,
+    /// `HullOf(file: "rock.stl")`.
+    pub shape: SolidShape,
     /// Mass of each [kg]; or `density`.
     pub mass: Option<Positive<Mass>>,
     /// Density [kg/m³]; or `mass`.
@@ -114,6 +141,8 @@ pub(super) struct Start {
 /// What groups of balls and of cuboids have alike.
 struct Group<'a> {
     solid: Solid,
+    /// The axes in which the shape is stated, seen from those of the solid's inertia.
+    turn: UnitQuaternion<f64>,
     /// Height and other sizes of the solid.
     size: Vector3<f64>,
     mass: Option<Positive<Mass>>,
@@ -124,13 +153,15 @@ struct Group<'a> {
 }
 
 impl BodyGroup {
-    fn common(&self) -> Group<'_> {
+    fn common(&self, files: &dyn Files) -> Result<Group<'_>, Invalid> {
         let six = |velocity: &[Velocity; 3], spin: &[AngularVelocity; 3]| {
             let ([x, y, z], [p, q, r]) = (velocity.map(Velocity::value), spin.map(|w| w.value()));
             [x, y, z, p, q, r]
         };
-        match self {
+        let turn = UnitQuaternion::identity();
+        Ok(match self {
             Self::Spheres(group) => Group {
+                turn,
                 solid: Solid::Sphere { radius: group.radius.value() },
                 size: Vector3::repeat(2.0 * group.radius.value()),
                 mass: group.mass,
@@ -142,6 +173,7 @@ impl BodyGroup {
             Self::Boxes(group) => {
                 let size = Vector3::from(group.size.map(Positive::value));
                 Group {
+                    turn,
                     solid: Solid::Box { half_size: 0.5 * size },
                     size,
                     mass: group.mass,
@@ -151,7 +183,20 @@ impl BodyGroup {
                     fixed: group.fixed,
                 }
             }
-        }
+            Self::Solids(group) => {
+                let Shaped { solid, turn, size } = group.shape.solid(files)?;
+                Group {
+                    turn,
+                    solid,
+                    size,
+                    mass: group.mass,
+                    density: group.density,
+                    at: &group.at,
+                    velocity: six(&group.velocity, &group.spin),
+                    fixed: group.fixed,
+                }
+            }
+        })
     }
 }
 
@@ -167,7 +212,18 @@ impl Group<'_> {
         if self.fixed && self.velocity.iter().any(|v| *v != 0.0) {
             return Err(bad("expected no velocity of fixed bodies, found one"));
         }
-        Ok(Body { is_fixed: self.fixed, ..Body::uniform(self.solid, mass) })
+        Ok(Body { is_fixed: self.fixed, ..Body::uniform(self.solid.clone(), mass) })
+    }
+
+    /// Orientation of the axes of inertia, from that of the stated shape.
+    fn orientation(&self, quaternion: &[f64; 4]) -> Result<[f64; 4], Invalid> {
+        let [w, x, y, z] = unit(quaternion)?;
+        if self.turn == UnitQuaternion::identity() {
+            return Ok([w, x, y, z]);
+        }
+        let stated = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
+        let q = stated * self.turn.inverse();
+        Ok([q.w, q.i, q.j, q.k])
     }
 
     /// Appends the group's bodies.
@@ -186,7 +242,7 @@ impl Group<'_> {
                         "expected {MOST_BODIES} bodies at most, found {count}"
                     )));
                 }
-                let (gap, quaternion) = (gap.value(), unit(orientation)?);
+                let (gap, quaternion) = (gap.value(), self.orientation(orientation)?);
                 let pitch =
                     pitch.map_or(self.size.add_scalar(gap), |p| p.map(Positive::value).into());
                 let origin = origin.map(Length::value);
@@ -203,7 +259,7 @@ impl Group<'_> {
                         height,
                     ]);
                     start.orientations.extend(quaternion);
-                    start.bodies.push(body);
+                    start.bodies.push(body.clone());
                 }
             }
             BodyPlaces::Poses { positions, orientations } => {
@@ -216,8 +272,8 @@ impl Group<'_> {
                 for (i, position) in positions.iter().enumerate() {
                     start.positions.extend(position.map(Length::value));
                     let quaternion = orientations.get(i).copied().unwrap_or(UPRIGHT);
-                    start.orientations.extend(unit(&quaternion)?);
-                    start.bodies.push(body);
+                    start.orientations.extend(self.orientation(&quaternion)?);
+                    start.bodies.push(body.clone());
                 }
             }
         }
@@ -241,10 +297,10 @@ fn unit(quaternion: &[f64; 4]) -> Result<[f64; 4], Invalid> {
 }
 
 /// All bodies in the order of their groups.
-pub(super) fn start(groups: &[BodyGroup]) -> Result<Start, Invalid> {
+pub(super) fn start(groups: &[BodyGroup], files: &dyn Files) -> Result<Start, Invalid> {
     let mut start = Start::default();
     for group in groups {
-        group.common().add(&mut start)?;
+        group.common(files)?.add(&mut start)?;
         let count = start.bodies.len();
         if count > MOST_BODIES {
             return Err(bad(&format!("expected {MOST_BODIES} bodies at most, found {count}")));

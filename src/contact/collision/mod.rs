@@ -2,7 +2,8 @@
 //!
 //! # Tour
 //!
-//! - [`Solid`]: a ball or a cuboid, centred in its own frame; [`Pose`]: the pose of that frame.
+//! - [`Solid`]: a convex solid in its own frame; [`Pose`]: the pose of that frame.
+//! - [`Polytope`]: the convex hull of points, with its faces and moments.
 //! - [`Neighbours`]: the broad phase, pairs of points that are near, by a grid of cells.
 //! - [`collide`]: the narrow phase, up to eight [`Witness`]es of a pair of solids.
 //! - [`collide_plane`]: the same for a solid over a plane.
@@ -21,42 +22,81 @@
 //! cuboids that are apart the nearest points are searched too, among all corners and edges, as they
 //! need not be under a face.
 //!
+//! # Other convex solids
+//!
+//! A ball is a point, and a capsule a line, with a rounding; a cuboid, a cylinder and a hull have
+//! none. The nearest points of two such cores that are apart give the normal (Gilbert, Johnson and
+//! Keerthi). Where they nearly touch or overlap it is the best of the normals of faces, the line of
+//! centres, and the directions of nearest points after the second was drawn back; so bodies at rest
+//! keep the normal of a face, to the last bit. Over a face the other's facing face or line is
+//! clipped, two parallel lines meet in two points, and all else in one. Nothing is kept from call
+//! to call. The cap of a cylinder counts as a polygon of 16 corners, the lowest of them exact.
+//!
 //! # References
 //! S. Gottschalk, M. Lin, D. Manocha, *OBBTree* (1996), for the axes; C. Ericson, *Real-Time
 //! Collision Detection* (2005), secs. 4.4, 5.1.9, 5.5, for segments, axes and features.
 
 mod boxes;
 mod broad_phase;
+mod convex;
+mod core;
+mod gjk;
+mod plane;
+mod polytope;
 mod segments;
+
+use std::sync::Arc;
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::geometry::Plane;
 use crate::surface::Surface;
 pub use broad_phase::Neighbours;
+pub use plane::collide_plane;
+pub use polytope::{MassProperties, Polytope};
 
-/// A solid centred in its own frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A convex solid in its own frame.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Solid {
-    /// A ball.
+    /// A ball about the origin.
     Sphere {
         /// Radius, > 0 [m].
         radius: f64,
     },
-    /// A cuboid along the axes.
+    /// A cuboid along the axes, centred.
     Box {
         /// Half of each edge, > 0 [m].
         half_size: Vector3<f64>,
     },
+    /// A line along z, centred, and all that is at most a radius from it.
+    Capsule {
+        /// Radius, > 0 [m].
+        radius: f64,
+        /// Half of the line's length, > 0 [m].
+        half_length: f64,
+    },
+    /// A solid cylinder along z, centred.
+    Cylinder {
+        /// Radius, > 0 [m].
+        radius: f64,
+        /// Half of the height, > 0 [m].
+        half_length: f64,
+    },
+    /// The convex hull of points, around the origin.
+    Hull(Arc<Polytope>),
 }
 
 impl Solid {
-    /// Radius of the smallest ball about the centre that holds the solid [m].
+    /// Radius of the smallest ball about the origin that holds the solid [m].
     #[must_use]
     pub fn bounding_radius(&self) -> f64 {
         match self {
             Self::Sphere { radius } => *radius,
             Self::Box { half_size } => half_size.norm(),
+            Self::Capsule { radius, half_length } => radius + half_length,
+            Self::Cylinder { radius, half_length } => {
+                libm::sqrt(radius * radius + half_length * half_length)
+            }
+            Self::Hull(hull) => hull.bounding_radius(),
         }
     }
 
@@ -64,22 +104,31 @@ impl Solid {
     #[must_use]
     pub fn thickness(&self) -> f64 {
         match self {
-            Self::Sphere { radius } => 2.0 * radius,
+            Self::Sphere { radius } | Self::Capsule { radius, .. } => 2.0 * radius,
             Self::Box { half_size } => 2.0 * half_size.min(),
+            Self::Cylinder { radius, half_length } => 2.0 * radius.min(*half_length),
+            Self::Hull(hull) => hull.thickness(),
         }
     }
 
     /// Volume [m³].
     #[must_use]
     pub fn volume(&self) -> f64 {
+        let disc = |radius: &f64| std::f64::consts::PI * radius * radius;
         match self {
-            Self::Sphere { radius } => 4.0 / 3.0 * std::f64::consts::PI * radius * radius * radius,
+            Self::Sphere { radius } => 4.0 / 3.0 * disc(radius) * radius,
             Self::Box { half_size } => 8.0 * half_size.x * half_size.y * half_size.z,
+            Self::Capsule { radius, half_length } => {
+                disc(radius) * (4.0 / 3.0 * radius + 2.0 * half_length)
+            }
+            Self::Cylinder { radius, half_length } => disc(radius) * 2.0 * half_length,
+            Self::Hull(hull) => hull.mass_properties().volume,
         }
     }
 
-    /// Principal moments of inertia per mass, at uniform density [m²]: `2/5 r²`, and
-    /// `(b² + c²)/3` of the half edges b and c across an axis.
+    /// Moments of inertia about the axes per mass, at uniform density [m²]: `2/5 r²`, `(b² + c²)/3`
+    /// of the half edges b and c across an axis, and so on. Those of a hull are about its centre,
+    /// which should be its origin, and along its principal axes, which should be its own.
     #[must_use]
     pub fn moments_per_mass(&self) -> Vector3<f64> {
         match self {
@@ -88,16 +137,39 @@ impl Solid {
                 let s = half_size.component_mul(half_size);
                 Vector3::new(s.y + s.z, s.z + s.x, s.x + s.y) / 3.0
             }
+            Self::Cylinder { radius, half_length } => {
+                let (r, h) = (radius * radius, half_length * half_length);
+                Vector3::new(0.25 * r + h / 3.0, 0.25 * r + h / 3.0, 0.5 * r)
+            }
+            Self::Capsule { radius, half_length } => {
+                // A cylinder, and two half balls whose centres are 3/8 r beyond its ends.
+                let (r, l) = (radius * radius, *half_length);
+                let balls = 4.0 / 3.0 * radius / (4.0 / 3.0 * radius + 2.0 * l);
+                let across = (1.0 - balls) * (0.25 * r + l * l / 3.0)
+                    + balls * (0.4 * r + l * l + 0.75 * radius * l);
+                let about = (1.0 - balls) * 0.5 * r + balls * 0.4 * r;
+                Vector3::new(across, across, about)
+            }
+            Self::Hull(hull) => {
+                let mass = hull.mass_properties();
+                mass.inertia.diagonal() / mass.volume
+            }
         }
     }
 
-    /// Distance from the centre to the supporting plane with the unit normal `direction`, in the
+    /// Distance from the origin to the supporting plane with the unit normal `direction`, in the
     /// solid's axes [m].
     #[must_use]
     pub fn support(&self, direction: &Vector3<f64>) -> f64 {
         match self {
             Self::Sphere { radius } => *radius,
             Self::Box { half_size } => half_size.dot(&direction.abs()),
+            Self::Capsule { radius, half_length } => radius + half_length * direction.z.abs(),
+            Self::Cylinder { radius, half_length } => {
+                let across = libm::sqrt(direction.x * direction.x + direction.y * direction.y);
+                radius * across + half_length * direction.z.abs()
+            }
+            Self::Hull(hull) => hull.extent(direction),
         }
     }
 }
@@ -139,18 +211,30 @@ impl Witness {
 /// Most witnesses of a pair.
 pub const MOST_WITNESSES: usize = 8;
 
-/// The witnesses of a pair; none where the solids are apart.
-#[derive(Clone, Copy, Debug)]
+/// The witnesses of a pair; none where the solids are apart. Keeps memory from call to call,
+/// nothing else.
+#[derive(Clone, Debug)]
 pub struct Manifold {
     witnesses: [Witness; MOST_WITNESSES],
     len: usize,
+    buffers: Buffers,
+}
+
+/// Polygons of a call.
+#[derive(Clone, Debug, Default)]
+struct Buffers {
+    face: Vec<Vector3<f64>>,
+    polygon: Vec<Vector3<f64>>,
+    clipped: Vec<Vector3<f64>>,
+    /// Pairs of points of the first and the second.
+    points: Vec<[Vector3<f64>; 2]>,
 }
 
 impl Default for Manifold {
     fn default() -> Self {
         let zero = Vector3::zeros();
         let none = Witness { first: zero, second: zero, normal: Vector3::z(), gap: 0.0 };
-        Self { witnesses: [none; MOST_WITNESSES], len: 0 }
+        Self { witnesses: [none; MOST_WITNESSES], len: 0, buffers: Buffers::default() }
     }
 }
 
@@ -159,6 +243,63 @@ impl Manifold {
     #[must_use]
     pub fn witnesses(&self) -> &[Witness] {
         &self.witnesses[..self.len]
+    }
+
+    /// Leaves at most `most` witnesses: the deepest, then again and again the one that is farthest
+    /// from those.
+    pub fn reduce(&mut self, most: usize) {
+        let mut kept = 0;
+        while kept < most.min(self.len) {
+            let left = &self.witnesses[kept..self.len];
+            let distance = |w: &Witness| {
+                let apart = |other: &Witness| (w.first - other.first).norm_squared();
+                self.witnesses[..kept].iter().map(apart).fold(f64::INFINITY, f64::min)
+            };
+            let value = |w: &Witness| if kept == 0 { -w.gap } else { distance(w) };
+            let mut best = 0;
+            for i in 1..left.len() {
+                if value(&left[i]) > value(&left[best]) {
+                    best = i;
+                }
+            }
+            self.witnesses.swap(kept, kept + best);
+            kept += 1;
+        }
+        self.len = self.len.min(most);
+    }
+
+    /// Takes the buffered points as witnesses, where they are within reach: if they are too many,
+    /// the deepest and those that are farthest from one another.
+    fn choose(&mut self, reach: f64, witness: impl Fn(&[Vector3<f64>; 2]) -> Witness) {
+        let mut points = std::mem::take(&mut self.buffers.points);
+        points.retain(|pair| witness(pair).gap <= reach);
+        if points.len() <= MOST_WITNESSES {
+            points.iter().for_each(|pair| self.push(witness(pair)));
+        } else {
+            let value = |pair: &[Vector3<f64>; 2]| match self.len {
+                0 => -witness(pair).gap,
+                _ => 0.0,
+            };
+            let deepest = points.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
+            let first = points.iter().position(|pair| value(pair) == deepest).unwrap_or(0);
+            self.push(witness(&points[first]));
+            while self.len < MOST_WITNESSES {
+                let mut best = (0.0, 0);
+                for (i, pair) in points.iter().enumerate() {
+                    let here = witness(pair).first;
+                    let apart = |other: &Witness| (here - other.first).norm_squared();
+                    let least = self.witnesses().iter().map(apart).fold(f64::INFINITY, f64::min);
+                    if least > best.0 {
+                        best = (least, i);
+                    }
+                }
+                if best.0 == 0.0 {
+                    break;
+                }
+                self.push(witness(&points[best.1]));
+            }
+        }
+        self.buffers.points = points;
     }
 
     fn push(&mut self, witness: Witness) {
@@ -193,16 +334,17 @@ pub fn collide(
         (Solid::Sphere { radius: a }, Solid::Sphere { radius: b }) => {
             spheres((&first.1.centre, *a), (&second.1.centre, *b), reach, manifold);
         }
-        (Solid::Sphere { radius }, Solid::Box { half_size }) => {
-            sphere_box((&first.1.centre, *radius), (half_size, second.1), reach, manifold);
+        (Solid::Sphere { radius }, Solid::Box { .. } | Solid::Cylinder { .. }) => {
+            sphere_on(&first.1.centre, *radius, second, reach, manifold);
         }
-        (Solid::Box { half_size }, Solid::Sphere { radius }) => {
-            sphere_box((&second.1.centre, *radius), (half_size, first.1), reach, manifold);
+        (Solid::Box { .. } | Solid::Cylinder { .. }, Solid::Sphere { radius }) => {
+            sphere_on(&second.1.centre, *radius, first, reach, manifold);
             manifold.swap();
         }
         (Solid::Box { half_size: a }, Solid::Box { half_size: b }) => {
             boxes::collide((a, first.1), (b, second.1), reach, manifold);
         }
+        _ => convex::collide(first, second, reach, manifold),
     }
 }
 
@@ -223,53 +365,27 @@ fn spheres(
     manifold.push(Witness { first: a - normal * ra, second: b + normal * rb, normal, gap });
 }
 
-fn sphere_box(
-    (centre, radius): (&Vector3<f64>, f64),
-    (half_size, pose): (&Vector3<f64>, &Pose),
+/// A ball and a cuboid or cylinder, whose distance is known in closed form.
+fn sphere_on(
+    center: &Vector3<f64>,
+    radius: f64,
+    (solid, pose): (&Solid, &Pose),
     reach: f64,
     manifold: &mut Manifold,
 ) {
-    let local = pose.rotation.tr_mul(&(centre - pose.centre));
-    let at = Surface::Box { half_size: *half_size }.at(&local);
+    let surface = match solid {
+        Solid::Box { half_size } => Surface::Box { half_size: *half_size },
+        Solid::Cylinder { radius, half_length } => {
+            Surface::Cylinder { radius: *radius, half_length: *half_length }
+        }
+        _ => return,
+    };
+    let at = surface.at(&pose.rotation.tr_mul(&(center - pose.centre)));
     let gap = at.distance - radius;
     if gap > reach {
         return;
     }
     let normal = pose.rotation * at.normal;
-    let second = centre - normal * at.distance;
-    manifold.push(Witness { first: centre - normal * radius, second, normal, gap });
-}
-
-/// Witnesses of a solid and a plane that are at most `reach` apart, into `manifold`; their normals
-/// are the plane's. Of a cuboid's corners the upper half counts only below the plane: above it they
-/// cannot be the first to touch.
-pub fn collide_plane(solid: (&Solid, &Pose), plane: &Plane, reach: f64, manifold: &mut Manifold) {
-    manifold.len = 0;
-    let ((solid, pose), normal) = (solid, plane.normal());
-    let height = plane.distance(&pose.centre);
-    match solid {
-        Solid::Sphere { radius } => {
-            let gap = height - radius;
-            if gap <= reach {
-                let (first, second) =
-                    (pose.centre - normal * *radius, pose.centre - normal * height);
-                manifold.push(Witness { first, second, normal, gap });
-            }
-        }
-        Solid::Box { half_size } => {
-            let down = pose.rotation.tr_mul(&normal);
-            if height - half_size.dot(&down.abs()) > reach {
-                return;
-            }
-            for corner in boxes::CORNERS {
-                let local = half_size.component_mul(&Vector3::from(corner));
-                let rise = down.dot(&local);
-                let gap = height + rise;
-                if gap <= reach && (rise <= 0.0 || gap < 0.0) {
-                    let first = pose.centre + pose.rotation * local;
-                    manifold.push(Witness { first, second: first - normal * gap, normal, gap });
-                }
-            }
-        }
-    }
+    let second = center - normal * at.distance;
+    manifold.push(Witness { first: center - normal * radius, second, normal, gap });
 }

@@ -273,8 +273,8 @@ fn contact(
 
 fn radius_of(solid: &Solid) -> Option<f64> {
     match solid {
-        Solid::Sphere { radius } => Some(*radius),
-        Solid::Box { .. } => None,
+        Solid::Sphere { radius } | Solid::Capsule { radius, .. } => Some(*radius),
+        Solid::Box { .. } | Solid::Cylinder { .. } | Solid::Hull(_) => None,
     }
 }
 

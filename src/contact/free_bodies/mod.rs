@@ -1,4 +1,4 @@
-//! Worlds of many free bodies: balls and cuboids in absolute coordinates over a plane.
+//! Worlds of many free bodies: convex solids in absolute coordinates over a plane.
 //!
 //! # Tour
 //!
@@ -48,7 +48,7 @@ pub use rigid::{FreeProblem, RigidContacts};
 pub const DOF: usize = 6;
 
 /// A rigid body whose principal axes are those of its solid.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Body {
     /// What collides.
     pub solid: Solid,
@@ -64,7 +64,8 @@ impl Body {
     /// A body of uniform density.
     #[must_use]
     pub fn uniform(solid: Solid, mass: f64) -> Self {
-        Self { solid, mass, moments: mass * solid.moments_per_mass(), is_fixed: false }
+        let moments = mass * solid.moments_per_mass();
+        Self { solid, mass, moments, is_fixed: false }
     }
 
     /// Whether its inertia is the same about all axes, so that its orientation does not matter.

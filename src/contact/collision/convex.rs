@@ -1,0 +1,285 @@
+//! Two convex solids: the direction in which they separate, and what is near along it.
+
+use nalgebra::Vector3;
+
+use super::core::Core;
+use super::gjk;
+use super::{Buffers, Manifold, Pose, Solid, Witness};
+
+/// Distance below which the direction of the nearest points is not that of their difference, as a
+/// part of the thinner solid's thickness.
+const NEAR: f64 = 1e-3;
+/// Part of the thinner solid's thickness by which another axis must be better than a face's normal
+/// to be chosen.
+const MARGIN: f64 = 1e-3;
+/// Sine of the angle up to which a direction is a face's normal.
+const SNAP: f64 = 1e-6;
+/// Sine of the angle up to which two lines are parallel.
+const PARALLEL: f64 = 1e-3;
+/// Overlap from which on directions far from the normals of faces are tried, as a part of the
+/// thinner solid's thickness.
+const DEEP: f64 = 0.05;
+/// Directions from which a better one is looked for.
+const STARTS: usize = 6;
+/// Most steps to a better direction.
+const STEPS: usize = 20;
+
+/// A direction that separates two cores, and how far.
+#[derive(Clone, Copy)]
+struct Separation {
+    /// Unit vector towards the first.
+    normal: Vector3<f64>,
+    /// Of the cores along the normal, negative in overlap [m].
+    gap: f64,
+}
+
+/// Witnesses of two convex solids, from the second to the first.
+pub(super) fn collide(
+    first: (&Solid, &Pose),
+    second: (&Solid, &Pose),
+    reach: f64,
+    manifold: &mut Manifold,
+) {
+    let (a, b) = (Core::of(first.0, first.1), Core::of(second.0, second.1));
+    let rounding = a.rounding + b.rounding;
+    let Some(found) = separation(&a, &b, reach + rounding) else { return };
+    let Manifold { buffers, .. } = manifold;
+    buffers.points.clear();
+
+    // A face across the direction, of the second if both have one; a round cap only if need be.
+    let normal = found.normal;
+    let is_across = |face: &Vector3<f64>, direction: &Vector3<f64>| {
+        face.cross(direction).norm() <= SNAP && face.dot(direction) > 0.0
+    };
+    let below = b.facing(&normal).filter(|face| is_across(face, &normal));
+    let above = a.facing(&-normal).filter(|face| is_across(face, &-normal));
+    let is_cap = |solid: &Solid| matches!(solid, Solid::Cylinder { .. });
+    let takes_first = below.is_none() || (is_cap(second.0) && !is_cap(first.0));
+    let normal = match (above, below) {
+        (Some(out), _) if takes_first => {
+            over_face(&a, &out, &b, reach + rounding, buffers);
+            buffers.points.iter_mut().for_each(|pair| pair.swap(0, 1));
+            -out
+        }
+        (_, Some(out)) => {
+            over_face(&b, &out, &a, reach + rounding, buffers);
+            out
+        }
+        _ => {
+            along_lines(&a, &b, &normal, buffers);
+            normal
+        }
+    };
+    // The nearest points, unless one that is as near is known.
+    let slack = 1e-9 * (a.size() + b.size());
+    let nearest = buffers.points.iter().map(|[p, q]| normal.dot(&(p - q))).fold(f64::MAX, f64::min);
+    if nearest > found.gap + slack {
+        // Overlapping cores have such points once the second is drawn back.
+        let near = NEAR * a.thickness().min(b.thickness());
+        let shift = normal * -(near - found.gap).max(0.0);
+        buffers.points.push(match gjk::nearest(&a, &b, &shift) {
+            Some(points) => [points.first, points.second - shift],
+            None => [a.support(&-normal), b.support(&normal)],
+        });
+    }
+    let witness = |[p, q]: &[Vector3<f64>; 2]| {
+        Witness::new(p - normal * a.rounding, q + normal * b.rounding, normal)
+    };
+    manifold.choose(reach, witness);
+}
+
+/// Separation of `a` from `b` along a direction [m].
+fn along(a: &Core<'_>, b: &Core<'_>, normal: &Vector3<f64>) -> f64 {
+    normal.dot(&(a.support(&-normal) - b.support(normal)))
+}
+
+/// The direction in which two cores separate most; `None` if they are farther apart than `reach`.
+///
+/// Cores that are apart have that of their nearest points. The difference of points that nearly
+/// touch has no direction, and overlapping cores have no nearest points: for those the normals of
+/// all faces and the line of centres are tried, then `b` is drawn back along the best of them
+/// until the cores are apart, and their nearest points then give a better one, if there is one.
+fn separation(a: &Core<'_>, b: &Core<'_>, reach: f64) -> Option<Separation> {
+    let thickness = a.thickness().min(b.thickness());
+    let near = NEAR * thickness;
+    if let Some(found) = gjk::nearest(a, b, &Vector3::zeros()) {
+        let distance = found.apart.norm();
+        if distance > reach {
+            return None;
+        }
+        if distance >= near {
+            let normal = found.apart / distance;
+            return Some(Separation { normal, gap: distance });
+        }
+    }
+
+    let margin = MARGIN * thickness;
+    let mut starts = Starts::default();
+    let centers = (a.center() - b.center()).try_normalize(f64::MIN_POSITIVE);
+    let towards = centers.unwrap_or_else(Vector3::z);
+    a.for_each_normal(|face| starts.offer(along(a, b, &-face), -face, true));
+    let first = starts.best().gap;
+    b.for_each_normal(|face| {
+        let gap = along(a, b, &face);
+        if gap > first + margin || first == f64::NEG_INFINITY || starts.best().gap > first + margin
+        {
+            starts.offer(gap, face, true);
+        }
+    });
+    let has_faces = starts.best().gap > f64::NEG_INFINITY;
+    let center = along(a, b, &towards);
+    if !has_faces || center > starts.best().gap + margin {
+        starts.offer(center, towards, false);
+    }
+    if starts.best().gap < -DEEP * thickness || !has_faces {
+        for k in 0..27 {
+            let direction = Vector3::new(k % 3, k / 3 % 3, k / 9).map(|i| f64::from(i) - 1.0);
+            if let Some(direction) = direction.try_normalize(0.5) {
+                starts.offer(along(a, b, &direction), direction, false);
+            }
+        }
+    } else {
+        starts.list[1..].fill(NONE);
+    }
+    let mut best = NONE;
+    for start in starts.list.iter().filter(|start| start.gap > f64::NEG_INFINITY) {
+        let better = refine((a, b), near, margin, *start);
+        if better.gap > best.gap + if best.is_face { margin } else { 0.0 } {
+            best = better;
+        }
+    }
+
+    let Start { gap, normal, .. } = best;
+    (gap <= reach).then_some(Separation { normal, gap })
+}
+
+/// A direction, and how far the cores separate along it.
+#[derive(Clone, Copy)]
+struct Start {
+    gap: f64,
+    normal: Vector3<f64>,
+    is_face: bool,
+}
+
+const NONE: Start =
+    Start { gap: f64::NEG_INFINITY, normal: Vector3::new(0.0, 0.0, 1.0), is_face: false };
+
+/// The best directions, in order; of equal ones the first that was offered.
+struct Starts {
+    list: [Start; STARTS],
+}
+
+impl Default for Starts {
+    fn default() -> Self {
+        Self { list: [NONE; STARTS] }
+    }
+}
+
+impl Starts {
+    fn best(&self) -> &Start {
+        &self.list[0]
+    }
+
+    fn offer(&mut self, gap: f64, normal: Vector3<f64>, is_face: bool) {
+        let mut carried = Start { gap, normal, is_face };
+        for own in &mut self.list {
+            if carried.gap > own.gap {
+                std::mem::swap(own, &mut carried);
+            }
+        }
+    }
+}
+
+/// A better direction, by drawing `b` back along the last one until the nearest points have a
+/// distance of `near`.
+fn refine((a, b): (&Core<'_>, &Core<'_>), near: f64, margin: f64, start: Start) -> Start {
+    let rounding = 1e-13 * (a.size() + b.size());
+    let mut best = start;
+    for _ in 0..STEPS {
+        let shift = best.normal * -(near - best.gap).max(0.0);
+        let Some(found) = gjk::nearest(a, b, &shift) else { break };
+        let Some(mut normal) = found.apart.try_normalize(f64::MIN_POSITIVE) else { break };
+        let mut is_face = false;
+        for face in [b.facing(&normal), a.facing(&-normal).map(|face| -face)].into_iter().flatten()
+        {
+            if !is_face && face.cross(&normal).norm() <= SNAP && face.dot(&normal) > 0.0 {
+                (normal, is_face) = (face, true);
+            }
+        }
+        let gap = along(a, b, &normal);
+        if gap <= best.gap + if best.is_face { margin } else { rounding } {
+            break;
+        }
+        best = Start { gap, normal, is_face };
+    }
+    best
+}
+
+/// Pairs of points of `other` and of the face of `base` whose normal is `out`, where they are at
+/// most `reach` apart.
+fn over_face(
+    base: &Core<'_>,
+    out: &Vector3<f64>,
+    other: &Core<'_>,
+    reach: f64,
+    buffers: &mut Buffers,
+) {
+    let Buffers { face, polygon, clipped, points } = buffers;
+    base.feature(out, face);
+    other.feature(&-out, polygon);
+    let level = out.dot(&base.support(out));
+    // Sutherland and Hodgman: what lies over the face, edge by edge.
+    for k in 0..face.len() {
+        let (from, to) = (face[k], face[(k + 1) % face.len()]);
+        let inwards = out.cross(&(to - from));
+        let beyond = |x: &Vector3<f64>| -inwards.dot(&(x - from));
+        clip(polygon, beyond, clipped);
+        std::mem::swap(polygon, clipped);
+    }
+    for x in &*polygon {
+        let height = out.dot(x) - level;
+        if height <= reach {
+            points.push([*x, x - out * height]);
+        }
+    }
+}
+
+/// The part of a polygon, a line or a point where `beyond` is not positive.
+fn clip(
+    polygon: &[Vector3<f64>],
+    beyond: impl Fn(&Vector3<f64>) -> f64,
+    kept: &mut Vec<Vector3<f64>>,
+) {
+    kept.clear();
+    for k in 0..polygon.len() {
+        let (corner, next) = (polygon[k], polygon[(k + 1) % polygon.len()]);
+        let (here, there) = (beyond(&corner), beyond(&next));
+        if here <= 0.0 {
+            kept.push(corner);
+        }
+        // A line has one edge, there and not back.
+        let is_edge = polygon.len() > 2 || k == 0;
+        if is_edge && ((here < 0.0 && there > 0.0) || (here > 0.0 && there < 0.0)) {
+            kept.push(corner + (next - corner) * (here / (here - there)));
+        }
+    }
+}
+
+/// Pairs of points at the ends of what two parallel lines have beside one another.
+fn along_lines(a: &Core<'_>, b: &Core<'_>, normal: &Vector3<f64>, buffers: &mut Buffers) {
+    let (Some([p, p_end]), Some([q, q_end])) = (a.edge(&-normal), b.edge(normal)) else { return };
+    let (u, w) = (p_end - p, q_end - q);
+    if u.cross(&w).norm() > PARALLEL * u.norm() * w.norm() {
+        return;
+    }
+    // Places along the first line, from 0 to 1.
+    let place = |x: &Vector3<f64>| u.dot(&(x - p)) / u.norm_squared();
+    let (s, e) = (place(&q), place(&q_end));
+    let (low, high) = (s.min(e).max(0.0), s.max(e).min(1.0));
+    if high - low <= 1e-6 || s == e {
+        return;
+    }
+    for at in [low, high] {
+        buffers.points.push([p + u * at, q + w * ((at - s) / (e - s))]);
+    }
+}

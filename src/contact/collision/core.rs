@@ -1,0 +1,221 @@
+//! Convex cores: solids less their rounding.
+
+use nalgebra::Vector3;
+
+use super::{Polytope, Pose, Solid};
+
+/// A solid without its rounding: all points that are at most `rounding` from the core are the solid.
+#[derive(Clone, Copy)]
+pub(super) struct Core<'a> {
+    shape: Shape<'a>,
+    pose: &'a Pose,
+    /// Radius around the core [m].
+    pub(super) rounding: f64,
+}
+
+#[derive(Clone, Copy)]
+enum Shape<'a> {
+    Point,
+    /// From −z to z.
+    Segment(f64),
+    Box(&'a Vector3<f64>),
+    /// Radius and half of the height.
+    Cylinder(f64, f64),
+    Hull(&'a Polytope),
+}
+
+/// Corners of a polygon in the place of a round cap.
+const CAP: usize = 16;
+/// Sine of the angle up to which a line is across a direction.
+const LEVEL: f64 = 3e-5;
+/// Corners within this part of a core's size of its support are on one edge.
+const EDGE: f64 = 1e-7;
+
+impl<'a> Core<'a> {
+    pub(super) fn of(solid: &'a Solid, pose: &'a Pose) -> Self {
+        let (shape, rounding) = match solid {
+            Solid::Sphere { radius } => (Shape::Point, *radius),
+            Solid::Capsule { radius, half_length } => (Shape::Segment(*half_length), *radius),
+            Solid::Box { half_size } => (Shape::Box(half_size), 0.0),
+            Solid::Cylinder { radius, half_length } => {
+                (Shape::Cylinder(*radius, *half_length), 0.0)
+            }
+            Solid::Hull(hull) => (Shape::Hull(hull), 0.0),
+        };
+        Self { shape, pose, rounding }
+    }
+
+    pub(super) fn center(&self) -> &Vector3<f64> {
+        &self.pose.centre
+    }
+
+    /// The point that lies farthest along a direction, world axes.
+    pub(super) fn support(&self, direction: &Vector3<f64>) -> Vector3<f64> {
+        let local = match self.shape {
+            Shape::Point => return self.pose.centre,
+            _ => self.pose.rotation.tr_mul(direction),
+        };
+        let x = match self.shape {
+            Shape::Point => Vector3::zeros(),
+            Shape::Segment(half) => Vector3::new(0.0, 0.0, half.copysign(local.z)),
+            Shape::Box(half) => local.zip_map(half, |d, h| h.copysign(d)),
+            Shape::Cylinder(radius, half) => {
+                let across = libm::sqrt(local.x * local.x + local.y * local.y);
+                let scale = if across > 0.0 { radius / across } else { 0.0 };
+                Vector3::new(scale * local.x, scale * local.y, half.copysign(local.z))
+            }
+            Shape::Hull(hull) => hull.support(&local),
+        };
+        self.world(&x)
+    }
+
+    /// A length of its size [m].
+    pub(super) fn size(&self) -> f64 {
+        match self.shape {
+            Shape::Point => self.rounding,
+            Shape::Segment(half) => half + self.rounding,
+            Shape::Box(half) => half.norm(),
+            Shape::Cylinder(radius, half) => radius + half,
+            Shape::Hull(hull) => hull.bounding_radius(),
+        }
+    }
+
+    /// The smallest diameter with its rounding [m].
+    pub(super) fn thickness(&self) -> f64 {
+        match self.shape {
+            Shape::Point | Shape::Segment(_) => 2.0 * self.rounding,
+            Shape::Box(half) => 2.0 * half.min(),
+            Shape::Cylinder(radius, half) => 2.0 * radius.min(half),
+            Shape::Hull(hull) => hull.thickness(),
+        }
+    }
+
+    /// Normals of all faces, world axes.
+    pub(super) fn for_each_normal(&self, mut f: impl FnMut(Vector3<f64>)) {
+        let r = &self.pose.rotation;
+        match self.shape {
+            Shape::Point | Shape::Segment(_) => {}
+            Shape::Box(_) => {
+                for axis in 0..3 {
+                    f(r.column(axis).into_owned());
+                    f(-r.column(axis));
+                }
+            }
+            Shape::Cylinder(..) => {
+                f(r.column(2).into_owned());
+                f(-r.column(2));
+            }
+            Shape::Hull(hull) => hull.faces().iter().for_each(|face| f(r * face.normal)),
+        }
+    }
+
+    /// The face that looks most along a direction: its normal, world axes. None without faces.
+    pub(super) fn facing(&self, direction: &Vector3<f64>) -> Option<Vector3<f64>> {
+        let mut best: Option<(f64, Vector3<f64>)> = None;
+        self.for_each_normal(|normal| {
+            let along = normal.dot(direction);
+            if best.is_none_or(|(most, _)| along > most) {
+                best = Some((along, normal));
+            }
+        });
+        best.map(|(_, normal)| normal)
+    }
+
+    /// Corners of the feature that looks most along a direction, world axes: of a face in their
+    /// order, both ends of a line, or a point.
+    pub(super) fn feature(&self, direction: &Vector3<f64>, corners: &mut Vec<Vector3<f64>>) {
+        corners.clear();
+        let local = self.pose.rotation.tr_mul(direction);
+        match self.shape {
+            Shape::Point => corners.push(self.pose.centre),
+            Shape::Segment(half) => {
+                corners.extend([-half, half].map(|z| self.world(&Vector3::new(0.0, 0.0, z))));
+            }
+            Shape::Box(half) => {
+                let axis = local.iamax();
+                let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
+                let side = 1.0_f64.copysign(local[axis]);
+                for (a, b) in [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)] {
+                    let mut x = Vector3::zeros();
+                    x[axis] = side * half[axis];
+                    // Counter-clockwise seen from outside.
+                    (x[j], x[k]) = (a * side * half[j], b * half[k]);
+                    corners.push(self.world(&x));
+                }
+            }
+            Shape::Cylinder(radius, half) => {
+                let across = libm::sqrt(local.x * local.x + local.y * local.y);
+                let (c, s) =
+                    if across > 0.0 { (local.x / across, local.y / across) } else { (1.0, 0.0) };
+                if across > local.z.abs() {
+                    let x = |z| self.world(&Vector3::new(radius * c, radius * s, z));
+                    corners.extend([x(-half), x(half)]);
+                    return;
+                }
+                let up = 1.0_f64.copysign(local.z);
+                for i in 0..CAP {
+                    let angle = up * std::f64::consts::TAU * i as f64 / CAP as f64;
+                    let (sine, cosine) = libm::sincos(angle);
+                    let x = Vector3::new(c * cosine - s * sine, s * cosine + c * sine, 0.0);
+                    let x = x * radius + Vector3::new(0.0, 0.0, half.copysign(local.z));
+                    corners.push(self.world(&x));
+                }
+            }
+            Shape::Hull(hull) => {
+                let mut best: Option<(f64, &super::polytope::Face)> = None;
+                for face in hull.faces() {
+                    let along = face.normal.dot(&local);
+                    if best.is_none_or(|(most, _)| along > most) {
+                        best = Some((along, face));
+                    }
+                }
+                if let Some((_, face)) = best {
+                    corners.extend(hull.corners_of(face).map(|x| self.world(x)));
+                }
+            }
+        }
+    }
+
+    /// Both ends of the line that lies farthest along a direction, if that is a line across it.
+    pub(super) fn edge(&self, direction: &Vector3<f64>) -> Option<[Vector3<f64>; 2]> {
+        let local = self.pose.rotation.tr_mul(direction);
+        let slack = EDGE * self.size();
+        let line = |half: f64, foot: Vector3<f64>| {
+            // Ends that differ by more are a point each.
+            (local.z.abs() <= LEVEL)
+                .then(|| [-half, half].map(|z| self.world(&(foot + Vector3::new(0.0, 0.0, z)))))
+        };
+        match self.shape {
+            Shape::Point => None,
+            Shape::Segment(half) => line(half, Vector3::zeros()),
+            Shape::Cylinder(radius, half) => {
+                let across = libm::sqrt(local.x * local.x + local.y * local.y);
+                let foot = Vector3::new(local.x, local.y, 0.0) * (radius / across);
+                if across > 0.5 { line(half, foot) } else { None }
+            }
+            Shape::Box(half) => {
+                let flat = local.abs().component_mul(half);
+                let mut level = (0..3).filter(|&i| flat[i] <= slack);
+                let axis = level.next()?;
+                if level.next().is_some() {
+                    return None;
+                }
+                let mut foot = local.zip_map(half, |d, h| h.copysign(d));
+                foot[axis] = 0.0;
+                let mut along = Vector3::zeros();
+                along[axis] = half[axis];
+                Some([self.world(&(foot - along)), self.world(&(foot + along))])
+            }
+            Shape::Hull(hull) => {
+                let most = hull.extent(&local);
+                let mut on = hull.vertices().iter().filter(|x| x.dot(&local) >= most - slack);
+                let ends = [on.next()?, on.next()?];
+                on.next().is_none().then(|| ends.map(|x| self.world(x)))
+            }
+        }
+    }
+
+    fn world(&self, x: &Vector3<f64>) -> Vector3<f64> {
+        self.pose.centre + self.pose.rotation * x
+    }
+}

@@ -1,0 +1,172 @@
+//! Nearest points of two convex cores that are apart.
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::core::Core;
+
+/// Most steps; polytopes take some ten.
+const STEPS: usize = 64;
+/// Cores whose distance is below this part of their size overlap.
+const OVERLAP: f64 = 1e-13;
+/// Gain of a step, relative to the square of the distance, below which it is rounding.
+const ROUNDING: f64 = 1e-15;
+
+/// The nearest points of two cores.
+#[derive(Clone, Copy)]
+pub(super) struct Nearest {
+    /// On the first, world axes.
+    pub(super) first: Vector3<f64>,
+    /// On the second after its shift, world axes.
+    pub(super) second: Vector3<f64>,
+    /// From the second to the first [m].
+    pub(super) apart: Vector3<f64>,
+}
+
+/// A difference of two points, and the points.
+#[derive(Clone, Copy)]
+struct Vertex {
+    first: Vector3<f64>,
+    second: Vector3<f64>,
+    apart: Vector3<f64>,
+}
+
+/// Nearest points of `a` and of `b` moved by `shift`, by the algorithm of Gilbert, Johnson and
+/// Keerthi; `None` if they overlap. Allocates nothing.
+///
+/// Of the simplex of up to four differences each part is tried, and the nearest of those points is
+/// taken that lie inside their part: its distance is an upper bound whatever was rounded. The
+/// search ends when no step gains.
+///
+/// References: E. Gilbert, D. Johnson, S. Keerthi, *A fast procedure for computing the distance
+/// between complex objects in three-dimensional space* (1988).
+pub(super) fn nearest(a: &Core<'_>, b: &Core<'_>, shift: &Vector3<f64>) -> Option<Nearest> {
+    let least = OVERLAP * (a.size() + b.size());
+    let at = |direction: &Vector3<f64>| {
+        let (first, second) = (a.support(&-direction), b.support(direction) + shift);
+        Vertex { first, second, apart: first - second }
+    };
+    let mut simplex = Simplex { vertices: [at(&(a.center() - b.center() - shift)); 4], len: 1 };
+    let mut best = Point { weights: [1.0, 0.0, 0.0, 0.0], apart: simplex.vertices[0].apart };
+    for _ in 0..STEPS {
+        let squared = best.apart.norm_squared();
+        if squared <= least * least {
+            return None;
+        }
+        let next = at(&best.apart);
+        if squared - best.apart.dot(&next.apart) <= ROUNDING * squared {
+            break;
+        }
+        simplex.push(next);
+        let Some(found) = simplex.nearest() else { return None };
+        if found.apart.norm_squared() >= squared {
+            // The last step was the best; its weights are those of the vertices before.
+            simplex.len -= 1;
+            break;
+        }
+        best = found;
+        simplex.keep(&mut best);
+    }
+    let mut point =
+        Nearest { first: Vector3::zeros(), second: Vector3::zeros(), apart: best.apart };
+    for (vertex, weight) in simplex.vertices.iter().zip(best.weights).take(simplex.len) {
+        point.first += vertex.first * weight;
+        point.second += vertex.second * weight;
+    }
+    Some(point)
+}
+
+/// Up to four differences.
+struct Simplex {
+    vertices: [Vertex; 4],
+    len: usize,
+}
+
+/// The point of a simplex that is nearest to the origin.
+#[derive(Clone, Copy)]
+struct Point {
+    /// Of the vertices, zero or more, in sum 1.
+    weights: [f64; 4],
+    apart: Vector3<f64>,
+}
+
+impl Simplex {
+    fn push(&mut self, vertex: Vertex) {
+        self.vertices[self.len] = vertex;
+        self.len += 1;
+    }
+
+    /// Drops the vertices without weight.
+    fn keep(&mut self, point: &mut Point) {
+        let mut kept = 0;
+        for i in 0..self.len {
+            if point.weights[i] > 0.0 {
+                self.vertices[kept] = self.vertices[i];
+                point.weights[kept] = point.weights[i];
+                kept += 1;
+            }
+        }
+        point.weights[kept..].fill(0.0);
+        self.len = kept;
+    }
+
+    /// The point nearest to the origin; `None` if that is inside.
+    fn nearest(&self) -> Option<Point> {
+        let w = |i: usize| self.vertices[i].apart;
+        if self.len == 4 && is_inside([w(0), w(1), w(2), w(3)]) {
+            return None;
+        }
+        let mut best = Point { weights: [1.0, 0.0, 0.0, 0.0], apart: w(0) };
+        let mut least = best.apart.norm_squared();
+        let mut offer = |of: &[(usize, f64)]| {
+            let apart: Vector3<f64> = of.iter().map(|(i, weight)| w(*i) * *weight).sum();
+            let squared = apart.norm_squared();
+            if squared < least {
+                least = squared;
+                best = Point { weights: [0.0; 4], apart };
+                of.iter().for_each(|(i, weight)| best.weights[*i] = *weight);
+            }
+        };
+        for i in 0..self.len {
+            offer(&[(i, 1.0)]);
+            for j in 0..i {
+                let along = w(j) - w(i);
+                let share = -w(i).dot(&along) / along.norm_squared();
+                if share > 0.0 && share < 1.0 {
+                    offer(&[(i, 1.0 - share), (j, share)]);
+                }
+                for k in 0..j {
+                    if let Some([a, b, c]) = on_triangle(w(i), w(j), w(k)) {
+                        offer(&[(i, a), (j, b), (k, c)]);
+                    }
+                }
+            }
+        }
+        Some(best)
+    }
+}
+
+/// Weights of the corners of a triangle in the foot of the origin, if that is inside.
+fn on_triangle(a: Vector3<f64>, b: Vector3<f64>, c: Vector3<f64>) -> Option<[f64; 3]> {
+    let normal = (b - a).cross(&(c - a));
+    let area = normal.norm_squared();
+    // Parts of the area, each seen from the foot: n·(b × c) is that against a.
+    let parts = [normal.dot(&b.cross(&c)), normal.dot(&c.cross(&a)), normal.dot(&a.cross(&b))];
+    let is_inside = area > 0.0 && parts.iter().all(|part| *part > 0.0);
+    let sum: f64 = parts.iter().sum();
+    (is_inside && sum > 0.0).then(|| parts.map(|part| part / sum))
+}
+
+/// Whether the origin is inside a tetrahedron.
+fn is_inside(w: [Vector3<f64>; 4]) -> bool {
+    let volume = |a: Vector3<f64>, b: Vector3<f64>, c: Vector3<f64>| {
+        Matrix3::from_columns(&[a, b, c]).determinant()
+    };
+    let all = volume(w[1] - w[0], w[2] - w[0], w[3] - w[0]);
+    let parts = [
+        volume(w[1], w[2], w[3]),
+        -volume(w[0], w[2], w[3]),
+        volume(w[0], w[1], w[3]),
+        -volume(w[0], w[1], w[2]),
+    ];
+    all != 0.0 && parts.iter().all(|part| part * all > 0.0)
+}
