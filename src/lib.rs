@@ -41,6 +41,7 @@
 //!          └─► blocks ──► block, recording, mechanics, mesh, qp, contact, control
 //!
 //! mechanics ──► mesh, linalg
+//! contact ──► mechanics, mesh, qp
 //! ```
 //!
 //! | crate | content | entry point |

@@ -63,8 +63,8 @@ impl<'a> Moved<'a> {
 }
 
 /// The surface and the frame at one state.
-struct Scene {
-    motion: RelativeMotion,
+pub(crate) struct Scene {
+    pub(crate) motion: RelativeMotion,
     belt: Option<Belt>,
     world_from_surface: Placement,
     /// From the axes of the surface to those of the six rows.
@@ -184,57 +184,57 @@ impl ContactGeometry {
         for (i, feature) in self.features.iter().enumerate() {
             let found = touch(feature, &self.surface, &scene.motion, scene.belt.as_ref());
             Deep::see(&mut deepest, when, i, found.gap, -found.velocity.z);
-            self.write_contact(i, &found, &scene, &work.rows, outputs, to);
+            let place = [found.position.x, found.position.y];
+            let friction = self.by_place.as_ref().map_or(self.friction, |field| field.at(place));
+            let which = (i, self.features.len());
+            write_touch(which, (&found, friction), &scene, &work.rows, outputs, to);
         }
         deepest
     }
+}
 
-    fn write_contact<S>(
-        &self,
-        i: usize,
-        found: &Touch,
-        scene: &Scene,
-        rows: &FrameRows,
-        outputs: &mut Outputs<'_>,
-        to: Written<S>,
-    ) {
-        let (position, axes, rows_axes, arm) = if scene.is_world {
-            (found.position, found.frame, found.frame, found.arm)
-        } else {
-            let world_from_surface = &scene.world_from_surface;
-            (
-                world_from_surface.transform_point(&found.position),
-                world_from_surface.rotation * found.frame,
-                scene.rows_from_surface * found.frame,
-                scene.rows_from_surface * found.arm,
-            )
-        };
-        let first = i * ContactBus::LEAVES;
-        let write = |outputs: &mut Outputs<'_>, leaf: usize, numbers: &[f64]| {
-            outputs.leaf(to.contact, first + leaf).copy_from_slice(numbers);
-        };
-        write(outputs, ContactBus::POSITION, position.as_slice());
-        write(outputs, ContactBus::AXES, axes.as_slice());
-        write(outputs, ContactBus::GAP, &[found.gap]);
-        write(outputs, ContactBus::VELOCITY, found.velocity.as_slice());
-        write(outputs, ContactBus::JACOBIAN_DOT_NU, found.velocity_rate.as_slice());
-        let place = [found.position.x, found.position.y];
-        let friction = self.by_place.as_ref().map_or(self.friction, |field| field.at(place));
-        write(outputs, ContactBus::FRICTION, &[friction]);
-        let is_stack_read = outputs.is_read(to.jacobian);
-        let [own, stacked] =
-            outputs.leaves([to.contact.leaf(first + ContactBus::JACOBIAN), to.jacobian.leaf(0)]);
-        let height = 3 * self.features.len();
-        rows.at_point(&rows_axes, &arm, |k, column| {
-            if let Some(own) = own[3 * k..].first_chunk_mut() {
-                *own = column;
-            }
-            if is_stack_read && let Some(stacked) = stacked[height * k + 3 * i..].first_chunk_mut()
-            {
-                *stacked = column;
-            }
-        });
-    }
+/// Writes contact i of `count`, with its friction.
+pub(crate) fn write_touch<S>(
+    (i, count): (usize, usize),
+    (found, friction): (&Touch, f64),
+    scene: &Scene,
+    rows: &FrameRows,
+    outputs: &mut Outputs<'_>,
+    to: Written<S>,
+) {
+    let (position, axes, rows_axes, arm) = if scene.is_world {
+        (found.position, found.frame, found.frame, found.arm)
+    } else {
+        let world_from_surface = &scene.world_from_surface;
+        (
+            world_from_surface.transform_point(&found.position),
+            world_from_surface.rotation * found.frame,
+            scene.rows_from_surface * found.frame,
+            scene.rows_from_surface * found.arm,
+        )
+    };
+    let first = i * ContactBus::LEAVES;
+    let write = |outputs: &mut Outputs<'_>, leaf: usize, numbers: &[f64]| {
+        outputs.leaf(to.contact, first + leaf).copy_from_slice(numbers);
+    };
+    write(outputs, ContactBus::POSITION, position.as_slice());
+    write(outputs, ContactBus::AXES, axes.as_slice());
+    write(outputs, ContactBus::GAP, &[found.gap]);
+    write(outputs, ContactBus::VELOCITY, found.velocity.as_slice());
+    write(outputs, ContactBus::JACOBIAN_DOT_NU, found.velocity_rate.as_slice());
+    write(outputs, ContactBus::FRICTION, &[friction]);
+    let is_stack_read = outputs.is_read(to.jacobian);
+    let [own, stacked] =
+        outputs.leaves([to.contact.leaf(first + ContactBus::JACOBIAN), to.jacobian.leaf(0)]);
+    let height = 3 * count;
+    rows.at_point(&rows_axes, &arm, |k, column| {
+        if let Some(own) = own[3 * k..].first_chunk_mut() {
+            *own = column;
+        }
+        if is_stack_read && let Some(stacked) = stacked[height * k + 3 * i..].first_chunk_mut() {
+            *stacked = column;
+        }
+    });
 }
 
 fn read_twist(numbers: &[f64]) -> MixedTwist {
@@ -249,7 +249,7 @@ const AT_REST: MixedTwist =
 
 impl Scene {
     /// Ground at rest in the world.
-    fn in_world(model: &Model, kinematics: &Kinematics, frame: FrameId) -> Self {
+    pub(crate) fn in_world(model: &Model, kinematics: &Kinematics, frame: FrameId) -> Self {
         let (placement, twist, rate) = frame_motion(model, kinematics, frame);
         Self {
             motion: motion(&placement, &twist, &rate),
@@ -311,7 +311,12 @@ impl Scene {
 }
 
 /// The motion of `frame` against a surface of a body.
-fn on_body(model: &Model, kinematics: &Kinematics, body: &OnBody, frame: FrameId) -> Scene {
+pub(crate) fn on_body(
+    model: &Model,
+    kinematics: &Kinematics,
+    body: &OnBody,
+    frame: FrameId,
+) -> Scene {
     let placement = relative_placement(model, kinematics, body.frame, frame);
     let twist = relative_velocity(model, kinematics, body.frame, frame);
     let rate = relative_jacobian_dot_velocity(model, kinematics, body.frame, frame);

@@ -188,16 +188,6 @@ impl Ground {
         files: &dyn Files,
     ) -> Result<(Surface, Option<OnBody>), Invalid> {
         match self {
-            Self::Level => Ok((Surface::HalfSpace(Plane::default()), None)),
-            Self::Plane { normal, offset } => Ok((half_space(*normal, *offset)?, None)),
-            Self::HeightField { file, cell, origin, .. } => {
-                let bytes = files.read(file).map_err(wrong)?;
-                let (heights, along_x) = heights(&bytes, file)?;
-                let origin = origin.map_or([0.0; 2], |origin| origin.map(Length::value));
-                let field = HeightField::new(&heights, along_x, cell.value(), origin)
-                    .map_err(|error| wrong(format!("{file}: {error}")))?;
-                Ok((Surface::HeightField(field), None))
-            }
             Self::Body { frame, surface, at, rpy } => {
                 let frame = robot.frame("ground", frame)?;
                 let model = &robot.model;
@@ -225,6 +215,28 @@ impl Ground {
                 };
                 Ok((surface, Some(OnBody { frame, placement })))
             }
+            of_world => Ok((of_world.world_surface(files)?, None)),
+        }
+    }
+
+    /// The surface of ground that no body carries.
+    ///
+    /// # Errors
+    /// If a normal has no direction, a file cannot be read, or a body carries it.
+    pub(crate) fn world_surface(&self, files: &dyn Files) -> Result<Surface, Invalid> {
+        match self {
+            Self::Level => Ok(Surface::HalfSpace(Plane::default())),
+            Self::Plane { normal, offset } => half_space(*normal, *offset),
+            Self::HeightField { file, cell, origin, .. } => {
+                let bytes = files.read(file).map_err(wrong)?;
+                let (heights, along_x) = heights(&bytes, file)?;
+                let origin = origin.map_or([0.0; 2], |origin| origin.map(Length::value));
+                let field = HeightField::new(&heights, along_x, cell.value(), origin)
+                    .map_err(|error| wrong(format!("{file}: {error}")))?;
+                Ok(Surface::HeightField(field))
+            }
+            Self::Body { .. } => Err(wrong("expected ground of the world, found a body")
+                .hint("the bodies of a world touch one another without it")),
         }
     }
 }

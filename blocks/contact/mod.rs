@@ -1,6 +1,7 @@
 //! Contact with the ground and between bodies: where robots touch, contact forces by several
 //! models, impacts, and numbers that judge them.
 
+mod collisions;
 mod compliant_contact;
 mod contact_forces;
 mod contact_metrics;
@@ -20,6 +21,7 @@ mod sole;
 
 use legwork_block::Registry;
 
+pub use collisions::{Collisions, LinkShape};
 pub use compliant_contact::CompliantContact;
 pub use contact_forces::ContactForces;
 pub use contact_metrics::ContactMetrics;
@@ -39,6 +41,7 @@ pub use shape::{ContactShape, PatchShape};
 pub(crate) fn register(r: &mut Registry) {
     let mut shelf =
         r.shelf("contact", "Where robots touch, contact forces, impacts, and metrics of contact.");
+    shelf.block::<Collisions>("Collisions(robot: \"go\", self_collision: true)");
     shelf.block::<CompliantContact>("CompliantContact(mu: 0.7)");
     shelf.block::<ContactForces>("ContactForces()");
     shelf.block::<ContactMetrics>("ContactMetrics(mu: 0.7, settle: \"0.3 s\")");

@@ -292,7 +292,7 @@ fn box_corners<'c>(
 }
 
 /// Adds the features of one shape; whether it has any.
-fn add_features(collision: &Collision, features: &mut Vec<Feature>) -> bool {
+pub(crate) fn add_features(collision: &Collision, features: &mut Vec<Feature>) -> bool {
     let placement = &collision.link_from_shape;
     let (center, axis) = (placement.translation, placement.rotation.column(2).into_owned());
     match collision.shape {

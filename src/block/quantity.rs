@@ -20,7 +20,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use many::{PerJoint, PerJointError};
+pub use many::{PerJoint, PerJointError, name_matches};
 pub use preset::Preset;
 pub use tensor::{Scalar, Tensor};
 

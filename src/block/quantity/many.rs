@@ -87,8 +87,9 @@ impl<Q: Clone> PerJoint<Q> {
             }
             Self::Named(map) => map,
         };
-        let unmatched =
-            map.keys().find(|pattern| !names.iter().any(|name| matches(pattern, name.as_ref())));
+        let unmatched = map
+            .keys()
+            .find(|pattern| !names.iter().any(|name| name_matches(pattern, name.as_ref())));
         if let Some(pattern) = unmatched {
             return Err(PerJointError::Unmatched { pattern: pattern.clone() });
         }
@@ -104,7 +105,7 @@ fn pick<Q: Clone>(
     if let Some(value) = map.get(joint) {
         return Ok(value.clone());
     }
-    let mut found = map.iter().filter(|(pattern, _)| matches(pattern, joint));
+    let mut found = map.iter().filter(|(pattern, _)| name_matches(pattern, joint));
     match (found.next(), found.next()) {
         (Some((_, value)), None) => Ok(value.clone()),
         (Some((first, _)), Some((second, _))) => Err(PerJointError::Ambiguous {
@@ -119,7 +120,8 @@ fn pick<Q: Clone>(
 }
 
 /// Whether `name` fits `pattern`, in which `*` matches any characters.
-fn matches(pattern: &str, name: &str) -> bool {
+#[must_use]
+pub fn name_matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = name.strip_prefix(first) else { return false };

@@ -57,7 +57,7 @@ pub(super) fn nearest(a: &Core<'_>, b: &Core<'_>, shift: &Vector3<f64>) -> Optio
             break;
         }
         simplex.push(next);
-        let Some(found) = simplex.nearest() else { return None };
+        let found = simplex.nearest()?;
         if found.apart.norm_squared() >= squared {
             // The last step was the best; its weights are those of the vertices before.
             simplex.len -= 1;

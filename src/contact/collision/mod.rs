@@ -111,6 +111,15 @@ impl Solid {
         }
     }
 
+    /// Radius of its rounding: of a ball or capsule, else 0 [m].
+    #[must_use]
+    pub fn rounding(&self) -> f64 {
+        match self {
+            Self::Sphere { radius } | Self::Capsule { radius, .. } => *radius,
+            Self::Box { .. } | Self::Cylinder { .. } | Self::Hull(_) => 0.0,
+        }
+    }
+
     /// Volume [m³].
     #[must_use]
     pub fn volume(&self) -> f64 {
@@ -245,27 +254,12 @@ impl Manifold {
         &self.witnesses[..self.len]
     }
 
-    /// Leaves at most `most` witnesses: the deepest, then again and again the one that is farthest
-    /// from those.
+    /// Leaves at most `most` witnesses, as [`spread`] does.
     pub fn reduce(&mut self, most: usize) {
-        let mut kept = 0;
-        while kept < most.min(self.len) {
-            let left = &self.witnesses[kept..self.len];
-            let distance = |w: &Witness| {
-                let apart = |other: &Witness| (w.first - other.first).norm_squared();
-                self.witnesses[..kept].iter().map(apart).fold(f64::INFINITY, f64::min)
-            };
-            let value = |w: &Witness| if kept == 0 { -w.gap } else { distance(w) };
-            let mut best = 0;
-            for i in 1..left.len() {
-                if value(&left[i]) > value(&left[best]) {
-                    best = i;
-                }
-            }
-            self.witnesses.swap(kept, kept + best);
-            kept += 1;
+        if self.len > most {
+            spread_in(&mut self.witnesses[..self.len], most, |w| w.gap, |w| w.first);
+            self.len = most;
         }
-        self.len = self.len.min(most);
     }
 
     /// Takes the buffered points as witnesses, where they are within reach: if they are too many,
@@ -273,32 +267,8 @@ impl Manifold {
     fn choose(&mut self, reach: f64, witness: impl Fn(&[Vector3<f64>; 2]) -> Witness) {
         let mut points = std::mem::take(&mut self.buffers.points);
         points.retain(|pair| witness(pair).gap <= reach);
-        if points.len() <= MOST_WITNESSES {
-            points.iter().for_each(|pair| self.push(witness(pair)));
-        } else {
-            let value = |pair: &[Vector3<f64>; 2]| match self.len {
-                0 => -witness(pair).gap,
-                _ => 0.0,
-            };
-            let deepest = points.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
-            let first = points.iter().position(|pair| value(pair) == deepest).unwrap_or(0);
-            self.push(witness(&points[first]));
-            while self.len < MOST_WITNESSES {
-                let mut best = (0.0, 0);
-                for (i, pair) in points.iter().enumerate() {
-                    let here = witness(pair).first;
-                    let apart = |other: &Witness| (here - other.first).norm_squared();
-                    let least = self.witnesses().iter().map(apart).fold(f64::INFINITY, f64::min);
-                    if least > best.0 {
-                        best = (least, i);
-                    }
-                }
-                if best.0 == 0.0 {
-                    break;
-                }
-                self.push(witness(&points[best.1]));
-            }
-        }
+        spread(&mut points, MOST_WITNESSES, |pair| witness(pair).gap, |[first, _]| *first);
+        points.iter().for_each(|pair| self.push(witness(pair)));
         self.buffers.points = points;
     }
 
@@ -312,6 +282,46 @@ impl Manifold {
 
     fn swap(&mut self) {
         self.witnesses[..self.len].iter_mut().for_each(|witness| *witness = witness.swapped());
+    }
+}
+
+/// Leaves at most `most` of some points: the deepest, then again and again the one that is farthest
+/// from those. Fewer points stay as they are.
+pub fn spread<T>(
+    points: &mut Vec<T>,
+    most: usize,
+    gap: impl Fn(&T) -> f64,
+    position: impl Fn(&T) -> Vector3<f64>,
+) {
+    if points.len() > most {
+        spread_in(points, most, gap, position);
+        points.truncate(most);
+    }
+}
+
+/// Puts the points that [`spread`] leaves in front.
+fn spread_in<T>(
+    points: &mut [T],
+    most: usize,
+    gap: impl Fn(&T) -> f64,
+    position: impl Fn(&T) -> Vector3<f64>,
+) {
+    for kept in 0..most {
+        let value = |point: &T| {
+            let apart = |other: &T| (position(point) - position(other)).norm_squared();
+            match kept {
+                0 => -gap(point),
+                _ => points[..kept].iter().map(apart).fold(f64::INFINITY, f64::min),
+            }
+        };
+        let mut best = (f64::NEG_INFINITY, kept);
+        for (i, point) in points.iter().enumerate().skip(kept) {
+            let value = value(point);
+            if value > best.0 {
+                best = (value, i);
+            }
+        }
+        points.swap(kept, best.1);
     }
 }
 

@@ -317,8 +317,9 @@ fn depth_is_continuous_through_degenerate_configurations() {
 
 /// The hull of six points, one on each half axis.
 fn octahedron(radii: &Vector3<f64>) -> Solid {
-    let corner =
-        |i: usize| Vector3::ith(i / 2, if i % 2 == 0 { radii[i / 2] } else { -radii[i / 2] });
+    let corner = |i: usize| {
+        Vector3::ith(i / 2, if i.is_multiple_of(2) { radii[i / 2] } else { -radii[i / 2] })
+    };
     let points: Vec<_> = (0..6).map(corner).collect();
     Solid::Hull(Arc::new(Polytope::new(&points).expect("a volume")))
 }

@@ -201,7 +201,8 @@ fn free_rotation_keeps_angular_momentum() {
         let start = moments.component_mul(&spin);
         let mut changes = Vec::new();
         for count in [10_u32, 1000, 2000] {
-            let mut world = World::new(vec![body], vec![0.0, 0.0, 1e3], 1.0 / f64::from(count));
+            let mut world =
+                World::new(vec![body.clone()], vec![0.0, 0.0, 1e3], 1.0 / f64::from(count));
             world.scene.gravity = 0.0;
             world.velocities[3..].copy_from_slice(spin.as_slice());
             let before = world.energy();

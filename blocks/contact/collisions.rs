@@ -1,0 +1,213 @@
+//! `Collisions`: contacts between the bodies of a robot or world, found in each step.
+
+mod pairs;
+mod search;
+mod slots;
+mod solids;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use legwork_block::quantity::{Dimensionless, Length, NonNegative};
+use legwork_block::{
+    Block, Dim, Int, Invalid, Matrix, Outcome, OutputCx, Ports, Report, Sizes, UpdateCx, block,
+    parameters, ports,
+};
+use legwork_mechanics::Kinematics;
+
+use crate::buses::{ContactPointsBus, RobotDims, StateBus, contact_points};
+use crate::contact::depth::Deep;
+use crate::contact::ground::Ground;
+use crate::robot::model::RobotModel;
+use crate::robot::name::RobotName;
+use crate::robot::shared_kinematics::kinematics;
+use pairs::pairs;
+use search::{OnGround, Place, Search, Work};
+use slots::Slots;
+pub use solids::LinkShape;
+use solids::solids;
+
+/// Contacts between the bodies of a robot or world, with the ground too if it is stated. All pairs
+/// of their collision shapes are looked through in each step; those that are near get a contact.
+///
+/// | shape of the robot file | as it collides |
+/// |---|---|
+/// | sphere, box, cylinder, capsule | exact |
+/// | mesh | the convex hull of at most `hull_vertices` of its corners |
+///
+/// A file without them is no hindrance: `shapes` states capsules, balls and boxes of links.
+///
+/// A pair has up to `per_pair` contacts: corners of the overlap of two faces, both ends of two lines
+/// that lie side by side, else the nearest points. Their normal is that of the nearest points, and
+/// in overlap the direction in which the pair separates soonest; of deep overlaps, beyond a tenth of
+/// the thinner body, about the soonest. With the `ground` it is that of the ground, at the corners,
+/// balls and rims of the shapes.
+///
+/// # Which pairs
+///
+/// - Bodies of different members of a `World`, always.
+/// - With `self_collision`, bodies of one robot too: not those that a joint connects, nor those that
+///   overlap while all joints are at zero or at their nearest limit, which a warning lists, nor what
+///   a file of MuJoCo excludes.
+/// - With `between`, of those only the pairs that it names; never those that `exclude` names. The
+///   ground is called `ground` there.
+///
+/// # The bus
+///
+/// The number of contacts is fixed: a diagram has room for `contacts`. A contact keeps its place as
+/// long as its pair is near, so that what other blocks remember of it stays right; a place without
+/// contact is far from the ground, separates, and has a Jacobian of zeros. If there are more than
+/// places, the nearest are taken, with a warning of the run. Join the contacts with others:
+/// `Join(["feet.points", "hits.contacts"])`, for any contact model.
+///
+/// Nothing is computed from one step to the next but the places. A step costs in proportion to the
+/// number of pairs, for most of them the distance of two balls around the shapes. `jacobian_dot_nu`
+/// is that of a ball or corner of the one against the tangent plane or ball of the other.
+#[ports(
+    let robot = self.robot.find(ports)?;
+    keep search: Search = self.search(&robot, ports)?;
+    keep has_fixed_steps: bool = !ports.solver().is_variable();
+    let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+    let count = Dim::fixed(self.contacts);
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
+    out contacts: contact_points(&count, &nv) as ContactPointsBus, _,
+        "k = `contacts` places, taken or not";
+    out jacobian: Matrix::of(3 * count, nv), _,
+        "their Jacobians below one another: velocities of the points are `jacobian ν`",
+        frame "contact", shape "3k × nv", units "1, m";
+    out near: Int, _, "contacts that are near, in places or not", units "1";
+    ports.updates();
+)]
+#[parameters(aliases("self-collision", "collision detection", "broad phase", "GJK"))]
+pub struct Collisions {
+    /// The robot or world.
+    pub robot: RobotName,
+    /// Places for contacts, 1 to 1000.
+    #[default = 32]
+    pub contacts: usize,
+    /// Most contacts of one pair, 1 to 8.
+    #[default = 4]
+    pub per_pair: usize,
+    /// Shapes of links beside those of their files, by name:
+    /// `{ "forearm": [Capsule(radius: "4 cm", from: [0, 0, 0], to: [0, 0, -0.25])] }`.
+    #[default]
+    pub shapes: BTreeMap<String, Vec<LinkShape>>,
+    /// Whether bodies of one robot may touch one another.
+    #[default]
+    pub self_collision: bool,
+    /// Pairs of names or patterns (`*` stands for any characters) of links that may touch; default
+    /// all.
+    pub between: Option<Vec<[String; 2]>>,
+    /// Pairs of names or patterns of links that never touch.
+    #[default]
+    pub exclude: Vec<[String; 2]>,
+    /// The ground that all links touch too, as `ContactPatch` has it, but no `Body`; default none.
+    pub ground: Option<Ground>,
+    /// Distance up to which a pair has contacts, beside the way that it goes in a step [m].
+    #[default = "5 mm"]
+    pub reach: NonNegative<Length>,
+    /// Most corners of the convex hull that stands for a collision mesh, 4 to 1000.
+    #[default = 16]
+    pub hull_vertices: usize,
+    /// Coulomb friction of these pairs of surfaces [1]; without, that of the contact model.
+    pub mu: Option<NonNegative<Dimensionless>>,
+}
+
+/// Most places for contacts.
+const MOST_CONTACTS: usize = 1000;
+/// Most contacts of a pair.
+const MOST_OF_PAIR: usize = 8;
+
+impl Collisions {
+    fn search(&self, robot: &Arc<RobotModel>, ports: &mut Ports<'_>) -> Result<Search, Invalid> {
+        if !(1..=MOST_CONTACTS).contains(&self.contacts) {
+            let message = format!("expected 1 to {MOST_CONTACTS} places, found {}", self.contacts);
+            return Err(Invalid::parameter("contacts", message));
+        }
+        if !(1..=MOST_OF_PAIR).contains(&self.per_pair) {
+            let message = format!("expected 1 to {MOST_OF_PAIR} contacts, found {}", self.per_pair);
+            return Err(Invalid::parameter("per_pair", message));
+        }
+        let mut doubts = Vec::new();
+        let links = solids(self, robot, ports.files(), &mut doubts)?;
+        let (pairs, on_ground) = pairs(self, robot, &links, &mut doubts)?;
+        let ground = match &self.ground {
+            None => None,
+            Some(ground) => Some(OnGround {
+                surface: ground.world_surface(ports.files())?,
+                by_place: ground.friction(ports.files())?.filter(|_| self.mu.is_none()),
+                links: on_ground,
+            }),
+        };
+        if pairs.is_empty() && ground.as_ref().is_none_or(|ground| ground.links.is_empty()) {
+            let message = format!("no pair of bodies of `{}` may touch", robot.name);
+            let hint = "a robot alone needs `self_collision: true` or a ground";
+            return Err(Invalid::parameter("robot", message).hint(hint));
+        }
+        doubts.into_iter().for_each(|doubt| ports.warn(doubt));
+        Ok(Search::new(robot, links, pairs, ground, self))
+    }
+}
+
+/// What a step found.
+#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
+pub struct Found {
+    slots: Vec<u64>,
+    left_out: u32,
+    deepest: Option<Deep>,
+}
+
+#[block]
+impl Block for Collisions {
+    type State = Slots;
+    type Memo = Found;
+    type Scratch = Work;
+
+    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) -> Slots {
+        Slots::new(self.contacts)
+    }
+
+    fn memo(&self, _: &Self::Plan, _: &Sizes<'_>) -> Found {
+        Found { slots: vec![0; self.contacts], left_out: 0, deepest: None }
+    }
+
+    fn clear_memo(&self, found: &mut Found) {
+        found.slots.fill(0);
+        (found.left_out, found.deepest) = (0, None);
+    }
+
+    fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Work {
+        plan.search.work(self.contacts)
+    }
+
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let kinematics = cx.inputs.shared(plan.kinematics);
+        let work = &mut *cx.scratch;
+        plan.search.find(kinematics, cx.time.step, work);
+        let near = work.near();
+        let left_out = work.leave_out(self.contacts);
+        plan.search.place(cx.state, work);
+        cx.outputs.set(plan.near, near as f64);
+        let place = Place { contact: plan.contacts, jacobian: plan.jacobian };
+        let when = (cx.time.t, plan.has_fixed_steps.then_some(cx.time.step));
+        let deepest = plan.search.write(when, kinematics, work, &mut cx.outputs, place);
+        if !cx.time.minor {
+            cx.memo.slots.copy_from_slice(&work.taken.keys);
+            (cx.memo.left_out, cx.memo.deepest) = (left_out as u32, deepest);
+        }
+        Ok(())
+    }
+
+    fn update(&self, _: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        cx.state.commit(cx.time.t, cx.memo);
+        Ok(())
+    }
+
+    fn report(&self, _: &Self::Plan, state: &Slots, report: &mut Report) {
+        state.report(report);
+    }
+}
+
+#[cfg(test)]
+mod tests;
