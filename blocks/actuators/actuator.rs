@@ -6,7 +6,7 @@ use legwork_block::{
     UpdateCx, Vector, Written, block, parameters, ports,
 };
 
-use crate::robot::joint_values::JointValues;
+use crate::robot::joint_values::{JointValues, torques, unit_of};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 
@@ -45,9 +45,11 @@ use lag::{Lag, beginning, check_initial, check_limits, saturated};
         Some(robot) => Dim::fixed(robot.model.joint_dim()),
         None => ports.dim(),
     };
-    in  u: Vector::of(&n), "N*m", "wanted torques";
+    let torque = robot.as_ref().map_or("N*m".into(), |robot| unit_of(&torques(&robot.model)));
+    in  u: Vector::of(&n), torque.clone(), "wanted torques", units "N m, N";
     lag.declare(&n, &NO_FEEDS, ports);
-    out tau: Vector::of(&n), "N*m", "torques; with a lag no input feeds through";
+    out tau: Vector::of(&n), torque, "torques; with a lag no input feeds through",
+        units "N m, N";
 )]
 #[parameters(aliases("motor", "torque limit"))]
 pub struct Actuator {

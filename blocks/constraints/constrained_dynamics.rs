@@ -8,6 +8,7 @@ use legwork_block::{
 use legwork_mechanics::{ConstraintProblem, constrained_forward_dynamics};
 
 use crate::buses::{RobotDims, StateBus};
+use crate::robot::joint_values::{torques, unit_of};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_mass::{Mass, mass};
@@ -29,7 +30,8 @@ use crate::robot::shared_mass::{Mass, mass};
     let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
     ask mass: Mass = mass(ports, &robot, state);
-    in  tau: Vector::of(n), "N*m", "joint torques τ";
+    in  tau: Vector::of(n), unit_of(&torques(&robot.model)), "joint torques τ",
+        units "N m, N";
     in  jacobian("J"): Matrix::of(&k, &nv), _, "Jacobian of the constraints", units "1, m";
     in  gamma: Vector::of(&k), _, "γ: `J̇ν`, plus any stabilisation such as `2ω J ν + ω² e`",
         units "m/s², rad/s²";

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::buses::{Contact, ContactPointsBus, RobotDims, StateBus, contact_points};
 use crate::contact::compliant_contact::CompliantContact;
+use crate::robot::joint_values::{torques, unit_of};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_mass::{Mass, mass};
@@ -54,7 +55,8 @@ use crate::robot::shared_mass::{Mass, mass};
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
     ask mass: Mass = mass(ports, &robot, state);
     in  points: contact_points(&k, &nv) as ContactPointsBus, _, "k contacts";
-    in  tau: Vector::of(n), "N*m", "joint torques";
+    in  tau: Vector::of(n), unit_of(&torques(&robot.model)), "joint torques",
+        units "N m, N";
     out forces("f"): Vector::of(3 * k.clone()), "N", "contact forces on the robot, contact axes",
         frame "contact", shape "3k";
     ports.updates();

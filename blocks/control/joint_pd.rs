@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use legwork_block::quantity::{NonNegative, PerJoint, RotationalDamping, RotationalStiffness};
 use legwork_block::{
-    Block, Dim, Invalid, Outcome, OutputCx, Ports, Sizes, Vector, parameters, ports,
+    Block, Dim, Invalid, Outcome, OutputCx, PortUnit, Ports, Sizes, Unit, Vector, parameters, ports,
 };
 use legwork_mechanics::{Kinematics, MassMatrix, difference, mass_matrix};
 
 use crate::buses::{RobotDims, StateBus};
-use crate::robot::joint_values::JointValues;
+use crate::robot::joint_values::{JointValues, positions, torques, unit_of, velocities};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 
@@ -40,12 +40,17 @@ use crate::robot::name::RobotName;
 /// So the rotor inertia belongs into the robot's `rotor_inertia`: without it the knees are unstable
 /// at these gains and this step.
 #[ports(
-    |dims: &RobotDims, state: StateBus|
-    in  s_ref: Vector::of(&dims.ns), "rad", "wanted joint positions", shape "ns";
+    |dims: &RobotDims, state: StateBus, robot: Option<&RobotModel>|
+    let units = robot.map(|robot| [positions, velocities, torques].map(|of| unit_of(&of(&robot.model))));
+    let turning = || [Unit::RADIAN, Unit::RADIAN_PER_SECOND, Unit::NEWTON_METRE].map(PortUnit::from);
+    let [turn, rate, torque] = units.unwrap_or_else(turning);
+    in  s_ref: Vector::of(&dims.ns), turn, "wanted joint positions", shape "ns", units "rad, m";
     in  state: state as StateBus, _, "configuration and velocity", shape "State(robot)";
-    in  s_dot_ref?: Vector::of(&dims.n), "rad/s", "wanted joint velocities; 0 without", shape "n";
-    in  tau_ff?: Vector::of(&dims.n), "N*m", "feedforward torques; 0 without", shape "n";
-    out tau: Vector::of(&dims.n), "N*m", "joint torques", shape "n";
+    in  s_dot_ref?: Vector::of(&dims.n), rate, "wanted joint velocities; 0 without", shape "n",
+        units "rad/s, m/s";
+    in  tau_ff?: Vector::of(&dims.n), torque.clone(), "feedforward torques; 0 without", shape "n",
+        units "N m, N";
+    out tau: Vector::of(&dims.n), torque, "joint torques", shape "n", units "N m, N";
 )]
 #[parameters(aliases("PD", "joint control", "position control", "impedance"))]
 pub struct JointPd {
@@ -108,7 +113,7 @@ impl Block for JointPd {
             }
         }
         let mixed = if robot.is_none() { mixed_states(ports) } else { Vec::new() };
-        let io = self.declare(ports, &dims, bus);
+        let io = self.declare(ports, &dims, bus, robot.as_deref());
         Ok(Plan { kp, kd, dims, robot, mixed, io })
     }
 

@@ -10,6 +10,7 @@ use legwork_mechanics::{
 };
 
 use crate::buses::{RobotDims, StateBus};
+use crate::robot::joint_values::{torques, unit_of};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::kinematics;
@@ -34,7 +35,8 @@ use crate::robot::shared_mass::{Mass, mass};
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
     ask kinematics: Kinematics = kinematics(ports, &robot, state);
     ask mass: Mass = mass(ports, &robot, state);
-    in  tau: Vector::of(&n), "N*m", "joint torques τ";
+    in  tau: Vector::of(&n), unit_of(&torques(&robot.model)), "joint torques τ",
+        units "N m, N";
     in  external?: Vector::of(&nv), _, "generalised force f_ext, held fixed", units "N, N m";
     out nu_dot: Vector::of(&nv), _, "acceleration ν̇", units "m/s², rad/s²";
     out by_configuration: Matrix::of(&nv, &nv), _,

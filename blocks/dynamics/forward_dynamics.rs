@@ -12,6 +12,7 @@ use legwork_mechanics::{
 
 use crate::buses::{RobotDims, StateBus};
 use crate::robot::efforts::{Beyond, EffortWatch, beyond};
+use crate::robot::joint_values::{torques, unit_of};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::passive_forces::{PassiveForces, StepEnd};
@@ -46,7 +47,8 @@ use crate::robot::shared_mass::{Mass, mass};
             Asked::ArticulatedBody(kinematics(ports, &robot, state), StepEnd::of(ports))
         }
     };
-    in  tau: Vector::of(n), "N*m", "joint torques τ";
+    in  tau: Vector::of(n), unit_of(&torques(&robot.model)), "joint torques τ",
+        units "N m, N";
     /// Efforts of the joints; empty if none has one.
     keep efforts: Vec<f64> = some_finite(robot.efforts());
     if !efforts.is_empty() {

@@ -7,6 +7,7 @@ use legwork_mechanics::{Kinematics, inverse_dynamics};
 
 use crate::buses::{RobotDims, StateBus};
 use crate::robot::frames::write_joint_rows;
+use crate::robot::joint_values::{torques, unit_of};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::passive_forces::{PassiveForces, StepEnd};
@@ -33,7 +34,8 @@ use crate::robot::shared_kinematics::kinematics;
         units "N, N m";
     out force: Vector::of(nv), _, "F: force and moment on the base in world axes, joint torques",
         units "N, N m";
-    out tau: Vector::of(n), "N*m", "the joints' part of F";
+    out tau: Vector::of(n), unit_of(&torques(&robot.model)), "the joints' part of F",
+        units "N m, N";
 )]
 #[parameters(aliases("RNEA", "recursive Newton–Euler", "computed torque"))]
 pub struct InverseDynamics {

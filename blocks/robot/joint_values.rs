@@ -1,7 +1,7 @@
 //! Parameters with one value per joint: gains, limits, positions.
 
 use legwork_block::quantity::{PerJoint, PerJointError, Physical, Scalar};
-use legwork_block::{Invalid, Unit, nearest};
+use legwork_block::{Invalid, PortUnit, Unit, nearest};
 use legwork_mechanics::{JointKind, Model};
 
 use crate::robot::model::RobotModel;
@@ -124,6 +124,27 @@ pub(crate) fn velocities(model: &Model) -> Vec<Coordinate> {
         }
     });
     model.joint_velocity_names().map(str::to_owned).zip(units.copied()).collect()
+}
+
+/// The numbers of `τ`.
+pub(crate) fn torques(model: &Model) -> Vec<Coordinate> {
+    let mut all = velocities(model);
+    for (_, unit) in &mut all {
+        *unit = match *unit {
+            Unit::METRE_PER_SECOND => Unit::NEWTON,
+            _ => Unit::NEWTON_METRE,
+        };
+    }
+    all
+}
+
+/// The unit of a port with a number for each coordinate, if they have one. Of joints that turn
+/// beside joints that slide it says nothing.
+pub(crate) fn unit_of(coordinates: &[Coordinate]) -> PortUnit {
+    match coordinates {
+        [(_, first), rest @ ..] if rest.iter().all(|(_, unit)| unit == first) => (*first).into(),
+        _ => PortUnit::Unspecified,
+    }
 }
 
 /// The `s` of a robot at rest: zeros, and unit quaternions.

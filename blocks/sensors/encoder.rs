@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::actuators::motor::gears::each;
 use crate::buses::{RobotDims, StateBus};
+use crate::robot::joint_values::{positions, unit_of, velocities};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::signal::philox::Stream;
@@ -32,10 +33,12 @@ use crate::signal::philox::Stream;
 /// Differences and noise need a period: state it with `every:`. Joints of several degrees of
 /// freedom have no counters and are refused.
 #[ports(
+    |robot: &RobotModel|
     let n = RobotDims::of(ports, self.robot.as_str()).n;
+    let [turn, rate] = [positions, velocities].map(|of| unit_of(&of(&robot.model)));
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
-    out s: Vector::of(&n), "rad", "measured joint positions";
-    out s_dot: Vector::of(&n), "rad/s", "measured joint velocities";
+    out s: Vector::of(&n), turn, "measured joint positions", units "rad, m";
+    out s_dot: Vector::of(&n), rate, "measured joint velocities", units "rad/s, m/s";
     out measured("state"): StateBus::of(ports, self.robot.as_str()), _,
         "measured joints, true bases: for joint controllers";
 )]
@@ -172,7 +175,8 @@ impl Block for Encoder {
             ports.rate(RateRule::Sampled);
         }
         let key = ports.random_key(self.seed);
-        Ok(Plan { robot, at, quanta, key, is_sampled, io: self.declare(ports) })
+        let io = self.declare(ports, &robot);
+        Ok(Plan { robot, at, quanta, key, is_sampled, io })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Last {

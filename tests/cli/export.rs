@@ -160,3 +160,55 @@ fn joints_that_turn_and_joints_that_slide_have_their_own_units() {
     let sum = legwork(here.path(), &["check", "c.ron"]);
     assert!(sum.err.contains("rad, found m") || sum.err.contains("m, found rad"), "{}", sum.err);
 }
+
+/// A force drives what slides, a torque what turns, and neither the other.
+#[test]
+fn sliding_joints_are_driven_in_newtons() {
+    let here = folder();
+    let slide = |joint: &str, unit: &str| {
+        format!(
+            r#"<robot name="one"><link name="rail"/><link name="cart"><inertial><mass value="2"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="{unit}" type="{joint}"><parent link="rail"/><child link="cart"/><axis xyz="1 0 0"/>
+<limit lower="-9" upper="9" effort="99" velocity="99"/></joint></robot>"#
+        )
+    };
+    write(&here, "slide.urdf", slide("prismatic", "s"));
+    write(&here, "turn.urdf", slide("revolute", "t"));
+    let diagram = |file: &str, force: &str, goal: &str| {
+        format!(
+            r#"Diagram(
+    run: (stop: "10 ms", step: "1 ms"),
+    robots: {{ "one": Urdf(path: "{file}", base: Fixed, joint_limits: Ignore) }},
+    blocks: {{
+        "force": Constant(value: ["{force}"]),
+        "goal":  Constant(value: ["{goal}"]),
+        "pd":    JointPd(
+            robot: "one", every: "1 ms", kp: 0, kd: 0,
+            in: {{ "s_ref": "goal.y", "tau_ff": "force.y", "state": "body.state" }},
+        ),
+        "act":   Actuator(robot: "one", in: {{ "u": "pd.tau" }}),
+        "accel": ForwardDynamics(robot: "one", in: {{ "state": "body.state", "tau": "act.tau" }}),
+        "body":  FloatingBase(robot: "one", in: {{ "nu_dot": "accel.nu_dot" }}),
+        "seen":  Encoder(robot: "one", every: "1 ms", in: {{ "state": "body.state" }}),
+    }},
+    log: ["act.tau", "seen.s", "seen.s_dot"],
+)"#
+        )
+    };
+    for (file, force, goal, head) in [
+        ("slide.urdf", "3 N", "1 m", "act.tau[0] [N],seen.s[0] [m],seen.s_dot[0] [m/s]"),
+        ("turn.urdf", "3 N*m", "1 rad", "act.tau[0] [N*m],seen.s[0] [rad],seen.s_dot[0] [rad/s]"),
+    ] {
+        write(&here, "a.ron", diagram(file, force, goal));
+        let run = legwork(here.path(), &["run", "a.ron", "--out", "o"]);
+        assert_eq!(run.code, 0, "{file}: {}", run.err);
+        let table = legwork(here.path(), &["export", "o"]).out;
+        assert_eq!(table.lines().next(), Some(format!("t [s],{head}").as_str()));
+    }
+    for (file, force, goal) in [("slide.urdf", "3 N*m", "1 m"), ("turn.urdf", "3 N*m", "1 m")] {
+        write(&here, "a.ron", diagram(file, force, goal));
+        let check = legwork(here.path(), &["check", "a.ron"]);
+        assert!(check.code == 1 && check.err.contains("unit-mismatch"), "{file}: {}", check.err);
+    }
+}
