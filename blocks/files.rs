@@ -2,7 +2,7 @@
 //! find under `std:` and which `demo` lists.
 
 /// Path under `std:` and content.
-pub(crate) const FILES: [(&str, &[u8]); 39] = [
+pub(crate) const FILES: [(&str, &[u8]); 40] = [
     (
         "robots/mini_cheetah/mini_cheetah.urdf",
         include_bytes!("../diagrams/robots/mini_cheetah/mini_cheetah.urdf"),
@@ -44,5 +44,6 @@ pub(crate) const FILES: [(&str, &[u8]); 39] = [
     ("masks/robot_with_contacts.ron", include_bytes!("masks/robot_with_contacts.ron")),
     ("masks/second_order_low_pass.ron", include_bytes!("masks/second_order_low_pass.ron")),
     ("masks/velocity_contact.ron", include_bytes!("masks/velocity_contact.ron")),
+    ("policies/balance.safetensors", include_bytes!("../diagrams/basics/balance.safetensors")),
     ("variants/contact_solvers.ron", include_bytes!("variants/contact_solvers.ron")),
 ];

@@ -20,5 +20,5 @@ pub(crate) fn register(r: &mut Registry) {
     shelf.block::<ContactInverseDynamics>("ContactInverseDynamics(model: CoulombQp(stages: Two))");
     shelf.block::<GravityCompensation>(r#"GravityCompensation(robot: "go", foot: Force)"#);
     shelf.block::<JointPd>(r#"JointPd(kp: "60 N*m/rad", kd: "1.5 N*m*s/rad")"#);
-    shelf.block::<Policy>(r#"Policy(path: "balance.safetensors", scale: "10 N")"#);
+    shelf.block::<Policy>(r#"Policy(path: "std:policies/balance.safetensors", scale: "10 N")"#);
 }

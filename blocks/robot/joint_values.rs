@@ -130,10 +130,8 @@ pub(crate) fn velocities(model: &Model) -> Vec<Coordinate> {
 pub(crate) fn torques(model: &Model) -> Vec<Coordinate> {
     let mut all = velocities(model);
     for (_, unit) in &mut all {
-        *unit = match *unit {
-            Unit::METRE_PER_SECOND => Unit::NEWTON,
-            _ => Unit::NEWTON_METRE,
-        };
+        let slides = *unit == Unit::METRE_PER_SECOND;
+        *unit = if slides { Unit::NEWTON } else { Unit::NEWTON_METRE };
     }
     all
 }
