@@ -126,6 +126,8 @@ impl DynamicsBus {
     jacobian: Matrix::of(3, nv), _, "`velocity = jacobian ν − v_ground`", frame "contact";
     jacobian_dot_nu: Vector::of(3), "m/s^2", "rate of `velocity` at ν̇ = 0", frame "contact";
     friction: Real, "1", "μ of this pair of surfaces; −1 leaves it to the contact model";
+    restitution: Real, "1",
+        "e of this pair: it parts at e times the speed at which it met; 0 is inelastic";
 )]
 pub struct ContactBus;
 
@@ -138,6 +140,19 @@ impl Contact<'_> {
     /// μ of this pair of surfaces, if it has one of its own.
     pub fn own_friction(&self) -> Option<f64> {
         Some(self.friction).filter(|&mu| mu >= 0.0)
+    }
+}
+
+/// Fails if a contact has restitution, for models of contact that have none of it.
+///
+/// # Errors
+/// If one has.
+pub(crate) fn refuse_restitution(points: &ContactPoints<'_>, instead: &str) -> Outcome {
+    match points.iter().position(|contact| contact.restitution > 0.0) {
+        None => Ok(()),
+        Some(i) => Err(Fault::new(format!(
+            "contact {i} has a restitution, which is for `GaussContact` and `Impact`: {instead}"
+        ))),
     }
 }
 

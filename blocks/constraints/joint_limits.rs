@@ -198,6 +198,7 @@ impl Block for JointLimits {
                     write(ContactBus::AXES, &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
                     write(ContactBus::JACOBIAN_DOT_NU, &[0.0; 3]);
                     write(ContactBus::FRICTION, &[0.0]);
+                    write(ContactBus::RESTITUTION, &[0.0]);
                     outputs.leaf(plan.contacts, first + ContactBus::JACOBIAN).fill(0.0);
                 }
                 let jacobian = outputs.leaf(plan.contacts, first + ContactBus::JACOBIAN);

@@ -148,6 +148,7 @@ fn unilateral(
         let bias = bias.map_or(0.0, |bias| bias[i]);
         write(ContactBus::JACOBIAN_DOT_NU, &[0.0, 0.0, bias]);
         write(ContactBus::FRICTION, &[0.0]);
+        write(ContactBus::RESTITUTION, &[0.0]);
     }
 }
 

@@ -17,6 +17,7 @@ use legwork_mechanics::Kinematics;
 
 use crate::buses::{ContactPointsBus, RobotDims, StateBus, contact_points};
 use crate::contact::depth::Deep;
+use crate::contact::geometry::check_restitution;
 use crate::contact::ground::Ground;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
@@ -112,6 +113,10 @@ pub struct Collisions {
     pub hull_vertices: usize,
     /// Coulomb friction of these pairs of surfaces [1]; without, that of the contact model.
     pub mu: Option<NonNegative<Dimensionless>>,
+    /// Restitution e of these pairs of surfaces, 0 to 1 [1]: it parts at e times the speed at which
+    /// it met. `GaussContact` at velocity level and `Impact` have it; springs have dissipation.
+    #[default = 0]
+    pub restitution: NonNegative<Dimensionless>,
 }
 
 /// Most places for contacts.
@@ -129,6 +134,7 @@ impl Collisions {
             let message = format!("expected 1 to {MOST_OF_PAIR} contacts, found {}", self.per_pair);
             return Err(Invalid::parameter("per_pair", message));
         }
+        check_restitution(self.restitution.value())?;
         let mut doubts = Vec::new();
         let links = solids(self, robot, ports.files(), &mut doubts)?;
         let (pairs, on_ground) = pairs(self, robot, &links, &mut doubts)?;

@@ -10,7 +10,7 @@ use legwork_block::{
 use legwork_contact::{CompliantContact as Law, FrictionShape};
 use serde::{Deserialize, Serialize};
 
-use crate::buses::{ContactPoints, ContactPointsBus, contact_points};
+use crate::buses::{ContactPoints, ContactPointsBus, contact_points, refuse_restitution};
 use crate::contact::friction_cone::{Friction, friction_of};
 
 /// Contact forces from penetration and slip: spring-dampers with smooth friction. No optimisation
@@ -252,6 +252,7 @@ impl Block for CompliantContact {
 
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let mut energy = 0.0;
+        refuse_restitution(&cx.inputs.get(plan.points), "this law has `dissipation`")?;
         for (i, contact) in cx.inputs.get(plan.points).iter().enumerate() {
             let (static_friction, dynamic_friction) = self.friction(i, contact.own_friction());
             let law = Law { static_friction, dynamic_friction, ..plan.law };

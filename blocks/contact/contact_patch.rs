@@ -93,6 +93,10 @@ pub struct ContactPatch {
     pub ground: Ground,
     /// Coulomb friction of this pair of surfaces [1]; without, that of the contact model.
     pub mu: Option<NonNegative<Dimensionless>>,
+    /// Restitution e of this pair of surfaces, 0 to 1 [1]: it parts at e times the speed at which
+    /// it met. `GaussContact` at velocity level and `Impact` have it; springs have dissipation.
+    #[default = 0]
+    pub restitution: NonNegative<Dimensionless>,
 }
 
 impl ContactPatch {
@@ -106,8 +110,8 @@ impl ContactPatch {
         let mut hulls = Hulls { files: ports.files(), most, doubts };
         let features = self.shape.features(self.at, &robot.model, frame, &mut hulls)?;
         hulls.doubts.into_iter().for_each(|doubt| ports.warn(doubt));
-        let mu = self.mu.map(NonNegative::value);
-        ContactGeometry::new(robot, frame, features, &self.ground, mu, ports.files())
+        let law = (self.mu.map(NonNegative::value), self.restitution.value());
+        ContactGeometry::new(robot, frame, features, &self.ground, law, ports.files())
     }
 }
 

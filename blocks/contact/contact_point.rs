@@ -87,6 +87,10 @@ pub struct ContactPoint {
     pub ground: Ground,
     /// Coulomb friction of this pair of surfaces [1]; without, that of the contact model.
     pub mu: Option<NonNegative<Dimensionless>>,
+    /// Restitution e of this pair of surfaces, 0 to 1 [1]: it parts at e times the speed at which
+    /// it met. `GaussContact` at velocity level and `Impact` have it; springs have dissipation.
+    #[default = 0]
+    pub restitution: NonNegative<Dimensionless>,
 }
 
 impl ContactPoint {
@@ -97,8 +101,8 @@ impl ContactPoint {
     ) -> Result<ContactGeometry, Invalid> {
         let frame = robot.frame("frame", &self.frame)?;
         let features = vec![self.shape.feature(self.at, &robot.model, frame)?];
-        let mu = self.mu.map(NonNegative::value);
-        ContactGeometry::new(robot, frame, features, &self.ground, mu, ports.files())
+        let law = (self.mu.map(NonNegative::value), self.restitution.value());
+        ContactGeometry::new(robot, frame, features, &self.ground, law, ports.files())
     }
 }
 

@@ -58,6 +58,10 @@ pub(crate) use assembly::{SCALE_GRAVITY, stack_jacobian};
 /// slides at speed v hovers by about `Δt μ v`; `CoulombContact`, around any solver, takes that
 /// away.
 ///
+/// A contact with `restitution` e that would close within the step, and approaches faster than
+/// `bounce_speed`, leaves it at `v⁺ ≥ −e v` instead (Newton): γ is then `e v/Δt`, if that asks for
+/// more. It bounces up to a step before it touches.
+///
 /// Computed at major steps and held between them, as a contact force belongs to a whole step,
 /// unless `in_minor_steps`.
 ///
@@ -108,6 +112,9 @@ pub struct GaussContact {
     /// rad/s]. One that gains more may sink in.
     #[default = "50 m/s"]
     pub max_speed: Positive<Velocity>,
+    /// Velocity level: speed of approach above which a contact with restitution bounces [m/s].
+    #[default = "2 cm/s"]
+    pub bounce_speed: NonNegative<Velocity>,
     /// Velocity level: stiffness K of the ground under each contact [N/m]; default: it is rigid.
     pub stiffness: Option<Positive<Stiffness>>,
     /// Velocity level: damping D of compliant ground [N s/m]; default 0.

@@ -36,6 +36,8 @@ pub(crate) struct ContactGeometry {
     friction: f64,
     /// Friction by place; a stated μ goes before it.
     by_place: Option<FrictionField>,
+    /// What the leaf `restitution` says.
+    restitution: f64,
 }
 
 /// The motion of ground that belongs to no body, as far as it is connected.
@@ -109,13 +111,15 @@ impl ContactGeometry {
         frame: FrameId,
         features: Vec<Feature>,
         ground: &Ground,
-        mu: Option<f64>,
+        (mu, restitution): (Option<f64>, f64),
         files: &dyn Files,
     ) -> Result<Self, Invalid> {
+        check_restitution(restitution)?;
         let (surface, body) = ground.surface(robot, frame, files)?;
         let friction = mu.unwrap_or(ContactBus::NO_FRICTION);
         let by_place = ground.friction(files)?.filter(|_| mu.is_none());
-        Ok(Self { robot: Arc::clone(robot), frame, features, surface, body, friction, by_place })
+        let robot = Arc::clone(robot);
+        Ok(Self { robot, frame, features, surface, body, friction, by_place, restitution })
     }
 
     /// Whether the surface belongs to no body, so that inputs can move it.
@@ -187,16 +191,29 @@ impl ContactGeometry {
             let place = [found.position.x, found.position.y];
             let friction = self.by_place.as_ref().map_or(self.friction, |field| field.at(place));
             let which = (i, self.features.len());
-            write_touch(which, (&found, friction), &scene, &work.rows, outputs, to);
+            let law = [friction, self.restitution];
+            write_touch(which, (&found, law), &scene, &work.rows, outputs, to);
         }
         deepest
     }
 }
 
-/// Writes contact i of `count`, with its friction.
+/// Fails if a coefficient of restitution is more than 1.
+///
+/// # Errors
+/// If it is.
+pub(crate) fn check_restitution(restitution: f64) -> Result<(), Invalid> {
+    if restitution <= 1.0 {
+        return Ok(());
+    }
+    let message = format!("expected a restitution of 0 to 1, found {restitution}");
+    Err(Invalid::parameter("restitution", message))
+}
+
+/// Writes contact i of `count`, with its friction and restitution.
 pub(crate) fn write_touch<S>(
     (i, count): (usize, usize),
-    (found, friction): (&Touch, f64),
+    (found, [friction, restitution]): (&Touch, [f64; 2]),
     scene: &Scene,
     rows: &FrameRows,
     outputs: &mut Outputs<'_>,
@@ -223,6 +240,7 @@ pub(crate) fn write_touch<S>(
     write(outputs, ContactBus::VELOCITY, found.velocity.as_slice());
     write(outputs, ContactBus::JACOBIAN_DOT_NU, found.velocity_rate.as_slice());
     write(outputs, ContactBus::FRICTION, &[friction]);
+    write(outputs, ContactBus::RESTITUTION, &[restitution]);
     let is_stack_read = outputs.is_read(to.jacobian);
     let [own, stacked] =
         outputs.leaves([to.contact.leaf(first + ContactBus::JACOBIAN), to.jacobian.leaf(0)]);

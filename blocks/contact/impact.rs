@@ -1,6 +1,6 @@
 //! `Impact`: contact modes, and the velocity after a touchdown.
 
-use legwork_block::quantity::{Force, NonNegative};
+use legwork_block::quantity::{Force, NonNegative, Velocity};
 use legwork_block::{
     Block, Bool, Call, Crossing, Dim, Fault, Functions, GuardCx, Inputs, Invalid, Outcome,
     OutputCx, Ports, Report, ResetCx, Sizes, Time, UpdateCx, Vector, block, parameters, ports,
@@ -40,6 +40,10 @@ use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState};
 /// which `J_p ν⁺ = 0`; kinetic energy never grows, unless the ground itself moves. No closed
 /// contact approaches after it. A contact whose own `friction` is zero or more has that μ instead
 /// of `mu`.
+///
+/// A contact with `restitution` e that meets faster than `bounce_speed` parts at e times its speed
+/// (Newton): the impulses are those of an inelastic impact at `(1 + e) v`. It is open afterwards.
+/// With friction that law may give energy where several contacts strike at once.
 ///
 /// Any solver block finds the impulses: `needs: { "solve": Use("qp") }`. Without it an active set
 /// does so in a pyramid, Clarabel in the circular cone. `Stick` and the second of two phases ask
@@ -93,6 +97,9 @@ pub struct Impact {
     /// Friction cone: `Pyramid(sides: 4, fit: Inscribed)` (the default), `Circular`.
     #[default]
     pub cone: Cone,
+    /// Speed of approach above which a contact with restitution bounces [m/s].
+    #[default = "2 cm/s"]
+    pub bounce_speed: NonNegative<Velocity>,
     /// Normal force up to which a separating contact opens [N]. Above the accuracy of the solver
     /// that finds the forces.
     #[default = "0.001 N"]
@@ -199,6 +206,11 @@ fn touches_down(contact: &Contact<'_>) -> bool {
     mode.is_closed()
 }
 
+/// Whether a contact that strikes has restitution, and is fast enough for it.
+fn bounces(contact: &Contact<'_>, least: f64) -> bool {
+    contact.restitution > 0.0 && contact.velocity[2] < -least
+}
+
 impl State {
     /// Whether an open contact touches down now.
     fn is_impact(&self, points: &ContactPoints<'_>) -> bool {
@@ -219,7 +231,7 @@ impl Scratch {
 
 /// Solves the impact: changes `nu` from ν⁻ to ν⁺ and writes the impulses.
 fn strike(
-    plan: &ImpactPorts,
+    (plan, bounce_speed): (&ImpactPorts, f64),
     inputs: &Inputs<'_>,
     functions: &mut Functions<'_>,
     time: Time,
@@ -242,6 +254,9 @@ fn strike(
     for (i, contact) in points.iter().enumerate() {
         own_friction[i] = contact.own_friction().unwrap_or(friction[i]);
         velocity[3 * i..3 * i + 3].copy_from_slice(contact.velocity);
+        if bounces(&contact, bounce_speed) {
+            velocity[3 * i + 2] *= 1.0 + contact.restitution;
+        }
     }
 
     // G, and the velocities after what constraints do to them by themselves.
@@ -363,7 +378,8 @@ impl Block for Impact {
         impulse.fill(0.0);
         cx.scratch.close(&points, &cx.state.is_closed);
         let (time, work) = (cx.time, &mut *cx.scratch);
-        let outcome = strike(plan, &cx.inputs, &mut cx.functions, time, work, nu_plus, impulse)?;
+        let which = (plan, self.bounce_speed.value());
+        let outcome = strike(which, &cx.inputs, &mut cx.functions, time, work, nu_plus, impulse)?;
         // Nothing is kept from one impact to the next but the problem that stops the run.
         let solve = Solve::new(cx.time, outcome, impulse, &[]);
         let data = || Problem::Contact(cx.scratch.law.problem().clone());
@@ -406,7 +422,9 @@ impl Block for Impact {
             nu_plus.copy_from_slice(cx.inputs.get(plan.dynamics).nu);
             impulse.fill(0.0);
             let (inputs, functions) = (&cx.inputs, &mut cx.functions);
-            let struck = strike(plan, inputs, functions, cx.time, work, &mut nu_plus, &mut impulse);
+            let which = (plan, self.bounce_speed.value());
+            let struck =
+                strike(which, inputs, functions, cx.time, work, &mut nu_plus, &mut impulse);
             (work.nu_plus, work.impulse) = (nu_plus, impulse);
             // What is not usable has stopped the run at the outputs.
             if struck?.status.is_usable() {
@@ -420,6 +438,9 @@ impl Block for Impact {
             } else {
                 ContactMode::initial(contact.gap).is_closed()
             };
+            if has_begun && bounces(&contact, self.bounce_speed.value()) {
+                *closed = false;
+            }
         }
         Ok(())
     }

@@ -12,7 +12,9 @@ use legwork_contact::{
 use legwork_mechanics::{WeightedJacobian, contact_inverse_inertia, forward_dynamics, product};
 use serde::{Deserialize, Serialize};
 
-use crate::buses::{Contact, ContactPointsBus, RobotDims, StateBus, contact_points};
+use crate::buses::{
+    Contact, ContactPointsBus, RobotDims, StateBus, contact_points, refuse_restitution,
+};
 use crate::contact::compliant_contact::CompliantContact;
 use crate::robot::joint_values::{torques, unit_of};
 use crate::robot::model::RobotModel;
@@ -162,6 +164,7 @@ impl Block for ImplicitContact {
             return Err(Fault::new(format!("expected a positive time step, found {dt}")));
         }
         let (points, work) = (cx.inputs.get(plan.points), &mut *cx.scratch);
+        refuse_restitution(&points, "this law has `dissipation`")?;
         let out = cx.outputs.get(plan.forces);
         out.fill(0.0);
         work.near.clear();

@@ -159,6 +159,7 @@ mod tests {
                     ContactBus::GAP => vec![gap],
                     ContactBus::JACOBIAN => jacobian.clone(),
                     ContactBus::FRICTION => vec![ContactBus::NO_FRICTION],
+                    ContactBus::RESTITUTION => vec![0.0],
                     _ => vec![0.0; 3],
                 });
             }

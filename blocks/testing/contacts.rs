@@ -104,6 +104,7 @@ impl Harness {
         self.set_leaf(name, first + ContactBus::GAP, &[gap]);
         self.set_leaf(name, first + ContactBus::VELOCITY, &velocity);
         self.set_leaf(name, first + ContactBus::FRICTION, &[ContactBus::NO_FRICTION]);
+        self.set_leaf(name, first + ContactBus::RESTITUTION, &[0.0]);
     }
 
     /// Position of contact `i`.

@@ -6,7 +6,7 @@ use legwork_contact::soft_constraints::{
 };
 
 use super::{ConstraintSolver, Plan, Scratch, SoftnessInputs};
-use crate::buses::{CONSTRAINT_ROWS, Contact, Dynamics};
+use crate::buses::{CONSTRAINT_ROWS, Contact, Dynamics, refuse_restitution};
 
 /// B of friction times Δt [kg] (Drumwright, sec. 6.4).
 const FRICTION_MASS: f64 = 1e6;
@@ -164,6 +164,7 @@ impl ConstraintSolver {
         let (Some(softness), Some(points)) = (&self.contact, plan.io.points) else {
             return Ok(());
         };
+        refuse_restitution(&inputs.get(points), "springs of contacts have `damping`")?;
         let nu = inputs.get(plan.io.dynamics).nu;
         let [stiffness, damping] =
             given(inputs, [plan.io.contact_stiffness, plan.io.contact_damping]);

@@ -35,6 +35,7 @@ pub(super) struct Search {
     reach: f64,
     per_pair: usize,
     friction: f64,
+    restitution: f64,
 }
 
 /// Ground of the world.
@@ -139,6 +140,7 @@ impl Search {
             reach: block.reach.value(),
             per_pair: block.per_pair,
             friction: block.mu.map_or(ContactBus::NO_FRICTION, |mu| mu.value()),
+            restitution: block.restitution.value(),
         }
     }
 
@@ -316,7 +318,7 @@ impl Search {
                     Deep::see(&mut deepest, when, place, found.gap, -found.velocity.z);
                     write_touch(
                         (place, places),
-                        (&found, self.friction),
+                        (&found, [self.friction, self.restitution]),
                         &scene,
                         rows,
                         outputs,
@@ -337,7 +339,14 @@ impl Search {
                     let friction = by_place.map_or(self.friction, |field| {
                         field.at([touch.position.x, touch.position.y])
                     });
-                    write_touch((place, places), (touch, friction), &scene, rows, outputs, to);
+                    write_touch(
+                        (place, places),
+                        (touch, [friction, self.restitution]),
+                        &scene,
+                        rows,
+                        outputs,
+                        to,
+                    );
                 }
             }
         }
@@ -384,6 +393,7 @@ fn clear(place: usize, places: usize, outputs: &mut Outputs<'_>, to: Place) {
     write(ContactBus::VELOCITY, &[0.0, 0.0, 1.0]);
     write(ContactBus::JACOBIAN_DOT_NU, &[0.0; 3]);
     write(ContactBus::FRICTION, &[0.0]);
+    write(ContactBus::RESTITUTION, &[0.0]);
     outputs.leaf(to.contact, first + ContactBus::JACOBIAN).fill(0.0);
     let stacked: &mut [f64] = outputs.get(to.jacobian);
     for column in stacked.chunks_exact_mut(3 * places) {

@@ -128,6 +128,28 @@ impl GaussContact {
         let mut rows =
             ContactRows { active, jacobian, bias, inverse_inertia: inertia, friction: mu };
         assembly.respond(factor, motion, chain, &mut rows);
+        // v⁺ ≥ −e v in place of a gap that is not negative, where that is more.
+        let recovery = plan.ground.recovery;
+        let mut bounces = false;
+        for i in 0..if is_velocity { active.len() } else { 0 } {
+            let restitution = points.leaf(i, ContactBus::RESTITUTION)[0];
+            let approach = points.leaf(i, ContactBus::VELOCITY)[2];
+            let closing = approach.min(time_step * bias[3 * i + 2]);
+            let is_fast = approach < -self.bounce_speed.value();
+            if restitution > 0.0
+                && active[i] != 0.0
+                && is_fast
+                && gap[i] + time_step * closing < 0.0
+            {
+                bounces = true;
+                let way = recovery.way(gap[i], time_step) / (time_step * time_step);
+                bias[3 * i + 2] += (restitution * approach / time_step - way).min(0.0);
+            }
+        }
+        if bounces && self.stiffness.is_some() {
+            let message = "contacts have a restitution, and the ground a stiffness: expected one";
+            return Err(Fault::new(message));
+        }
         let ground = is_velocity.then_some((&plan.ground, &*gap));
         let regularisation = self.regularisation.value();
         assembly.yield_rows(ground, time_step, regularisation, inertia, (bias, compliance));
