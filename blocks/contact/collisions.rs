@@ -28,7 +28,7 @@ use slots::Slots;
 pub use solids::LinkShape;
 use solids::solids;
 
-/// Contacts between the bodies of a robot or world, with the ground too if it is stated. All pairs
+/// Contacts between the bodies of a robot or world, and with ground if it is given. All pairs
 /// of their collision shapes are looked through in each step; those that are near get a contact.
 ///
 /// | shape of the robot file | as it collides |

@@ -24,11 +24,15 @@ pub(crate) use reference::{check_reference, check_reference_frames, for_each_ref
 /// The repository.
 pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// Files of the folder `diagrams`.
+/// Files of the folder `diagrams`, and those that are built in.
 pub(crate) struct Diagrams;
 
 impl Files for Diagrams {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        if let Some(name) = path.strip_prefix("std:") {
+            let file = crate::files::FILES.iter().find(|(known, _)| *known == name);
+            return file.map(|(_, bytes)| bytes.to_vec()).ok_or(format!("no file {path}"));
+        }
         std::fs::read(format!("{ROOT}/diagrams/{path}")).map_err(|error| format!("{path}: {error}"))
     }
 }

@@ -370,9 +370,11 @@ fn fit(
     let block = &network.blocks[open.block];
     let input = &block.declaration.inputs[open.input];
     let port = || format!("{}.{}", block.path, input.name);
-    // A whole number is a number, unless a whole one is asked for.
-    let is_int = |solution: &Solution, ty: &Type| solution.ty(ty) == Type::Int;
-    let widens = is_int(solution, &found.ty) && !is_int(solution, &input.ty);
+    // A whole number is a number, unless a whole one is asked for, or what the compiler made, as the
+    // results of a function, takes anything.
+    let wanted = solution.ty(&input.ty);
+    let is_open = block.hidden && matches!(wanted, Type::Var(_));
+    let widens = solution.ty(&found.ty) == Type::Int && wanted != Type::Int && !is_open;
     let given = if widens { &Type::Real } else { &found.ty };
     if let Err(mismatch) = solution.types(&input.ty, given) {
         let (expected, found) = (solution.ty(&input.ty), solution.ty(&found.ty));

@@ -25,6 +25,9 @@ pub(super) const FAR: f64 = 1e3;
 /// Keys of a pair's contacts: the pair from this bit on, the number within it below.
 const PAIR_BITS: u32 = 16;
 
+/// Contacts that may be near for each place, with memory from the start.
+const NEAR_FOR_A_PLACE: usize = 8;
+
 /// What may touch what.
 pub(super) struct Search {
     robot: Arc<RobotModel>,
@@ -114,9 +117,9 @@ impl Work {
     pub(super) fn leave_out(&mut self, places: usize) -> usize {
         let left_out = self.near.len().saturating_sub(places);
         if left_out > 0 {
-            self.near.sort_by(|a, b| a.gap.total_cmp(&b.gap));
+            self.near.sort_unstable_by(|a, b| a.gap.total_cmp(&b.gap).then(a.key.cmp(&b.key)));
             self.near.truncate(places);
-            self.near.sort_by_key(|near| near.key);
+            self.near.sort_unstable_by_key(|near| near.key);
         }
         self.keys.clear();
         self.keys.extend(self.near.iter().map(|near| near.key));
@@ -154,6 +157,9 @@ impl Search {
             columns.dedup();
             FrameRows::of_columns(columns)
         };
+        let features = self.links.iter().map(|link| link.features.len()).max().unwrap_or(0);
+        // Many may be near where few can have a place.
+        let near = places * NEAR_FOR_A_PLACE;
         let mut first = Vec::with_capacity(self.links.len());
         let mut count = 0;
         for link in &self.links {
@@ -165,10 +171,10 @@ impl Search {
             poses: Vec::with_capacity(count),
             first,
             manifold: Manifold::default(),
-            near: Vec::with_capacity(2 * places),
-            touching: Vec::new(),
-            keys: Vec::with_capacity(2 * places),
-            taken: Taken::default(),
+            near: Vec::with_capacity(near),
+            touching: Vec::with_capacity(features),
+            keys: Vec::with_capacity(near),
+            taken: Taken::of(places),
             of_pair: self.pairs.iter().map(of_pair).collect(),
             of_link: self.links.iter().map(|link| FrameRows::new(model, link.frame)).collect(),
             dense: vec![0.0; 6 * model.velocity_dim()],
@@ -254,7 +260,7 @@ impl Search {
                 }
             }
             spread(touching, self.per_pair, |(_, t)| t.gap, |(_, t)| t.position);
-            touching.sort_by_key(|(number, _)| *number);
+            touching.sort_unstable_by_key(|(number, _)| *number);
             let place = (self.pairs.len() + link) as u64 + 1;
             near.extend(touching.iter().map(|(number, touch)| Near {
                 key: (place << PAIR_BITS) + 1 + *number as u64,

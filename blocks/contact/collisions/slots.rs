@@ -26,6 +26,13 @@ pub(super) struct Taken {
     pub(super) of_contact: Vec<usize>,
 }
 
+impl Taken {
+    /// Memory for so many places.
+    pub(super) fn of(places: usize) -> Self {
+        Self { keys: Vec::with_capacity(places), of_contact: Vec::with_capacity(places) }
+    }
+}
+
 impl Slots {
     pub(super) fn new(count: usize) -> Self {
         Self { keys: vec![0; count], ..Self::default() }

@@ -229,8 +229,11 @@ pub struct Manifold {
     buffers: Buffers,
 }
 
+/// Corners of a polygon for which there is memory from the start; faces of hulls seldom have more.
+const CORNERS: usize = 64;
+
 /// Polygons of a call.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Buffers {
     face: Vec<Vector3<f64>>,
     polygon: Vec<Vector3<f64>>,
@@ -243,7 +246,13 @@ impl Default for Manifold {
     fn default() -> Self {
         let zero = Vector3::zeros();
         let none = Witness { first: zero, second: zero, normal: Vector3::z(), gap: 0.0 };
-        Self { witnesses: [none; MOST_WITNESSES], len: 0, buffers: Buffers::default() }
+        let buffers = Buffers {
+            face: Vec::with_capacity(CORNERS),
+            polygon: Vec::with_capacity(CORNERS),
+            clipped: Vec::with_capacity(CORNERS),
+            points: Vec::with_capacity(CORNERS),
+        };
+        Self { witnesses: [none; MOST_WITNESSES], len: 0, buffers }
     }
 }
 
