@@ -12,8 +12,8 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::convert::text_of;
-use crate::diagram::{Diagram, unknown};
-use crate::errors::{InputError, attach, exception, of_fault};
+use crate::diagram::Diagram;
+use crate::errors::{InputError, attach, exception, of_fault, unknown};
 use crate::member::{Given, Member, SHORT};
 use crate::wait::wait_for;
 

@@ -5,7 +5,6 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use legwork::block::nearest;
 use legwork::diagram::Options;
 use legwork::picture;
 use legwork::study::compare::CompareRequest;
@@ -20,7 +19,7 @@ use pyo3::types::{PyBytes, PyDict};
 use serde_json::{Map, Value, json};
 
 use crate::convert::{lists_of, text_of, time_of, to_python};
-use crate::errors::{attach, exception, of_compilation, of_fault};
+use crate::errors::{attach, exception, of_compilation, of_fault, unknown};
 use crate::library::library;
 use crate::overrides::Overrides;
 use crate::recording::Recording;
@@ -491,15 +490,4 @@ fn about(signal: &SignalRef) -> Map<String, Value> {
     about.insert("unit".to_owned(), json!(signal.unit));
     about.insert("size".to_owned(), size.into());
     about
-}
-
-/// The message for a name that is none of `known`.
-pub(crate) fn unknown<'n>(
-    what: &str,
-    name: &str,
-    known: impl Iterator<Item = &'n str> + Clone,
-) -> PyErr {
-    let near =
-        nearest(name, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-    PyValueError::new_err(format!("no {what} `{name}`{near}"))
 }

@@ -1,8 +1,9 @@
-//! The exceptions.
+//! The exceptions, and what is said of a name that is none.
 
+use legwork::block::nearest;
 use legwork::study::{Compilation, ErrorKind};
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use serde_json::Value;
 
@@ -74,4 +75,15 @@ pub(crate) fn attach(
         Ok(()) => error,
         Err(other) => other,
     }
+}
+
+/// The message for a name that is none of `known`.
+pub(crate) fn unknown<'n>(
+    what: &str,
+    name: &str,
+    known: impl Iterator<Item = &'n str> + Clone,
+) -> PyErr {
+    let near =
+        nearest(name, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    PyValueError::new_err(format!("no {what} `{name}`{near}"))
 }

@@ -1,4 +1,5 @@
-//! `legwork run`: what it writes, says and exits with.
+//! `legwork run`: what it writes, says and exits with. One file, because all tests share its
+//! diagrams.
 
 use std::path::Path;
 

@@ -1,5 +1,6 @@
 //! Witnesses of pairs of solids against independent geometry: support functions, projections onto
-//! convex sets, and configurations that are degenerate.
+//! convex sets, and configurations that are degenerate. One file, because all tests share the solids
+//! and what holds of every witness.
 
 use std::sync::Arc;
 
