@@ -1,0 +1,294 @@
+// What is known of the block or wire that is selected.
+
+import { useEffect, useState } from "preact/hooks";
+import * as app from "../app";
+import type { BlockAnswer, Parameter, PortInfo } from "../protocol";
+import { addToScope } from "../scopes/scopes";
+import { goTo } from "../text/place";
+import { number } from "../ui/format";
+import { icons } from "../ui/icons";
+import * as sheet from "./sheet";
+
+export function Inspector() {
+  const selected = app.selection.value;
+  if (!selected) return null;
+  return (
+    <aside class="inspector" aria-label={`About ${selected.path}`}>
+      <header>
+        <h2>{selected.path}</h2>
+        <button
+          aria-label="Close"
+          title="Close (Escape)"
+          onClick={() => (app.selection.value = null)}
+        >
+          {icons.close}
+        </button>
+      </header>
+      {selected.kind === "wire" ? (
+        <WirePart path={selected.path} to={selected.to} type={selected.type} />
+      ) : (
+        <BlockPart path={selected.path} frame={selected.kind === "frame"} />
+      )}
+    </aside>
+  );
+}
+
+function useBlock(path: string): { block: BlockAnswer | null; error: string; again: () => void } {
+  const [block, setBlock] = useState<BlockAnswer | null>(null);
+  const [error, setError] = useState("");
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    let current = true;
+    setError("");
+    if (count === 0) setBlock(null);
+    app.block(path, count > 0).then(
+      (answer) => current && setBlock(answer),
+      (problem: unknown) => current && setError(app.messageOf(problem)),
+    );
+    return () => {
+      current = false;
+    };
+  }, [path, count, app.model.value, app.focus.value]);
+  return { block, error, again: () => setCount((n) => n + 1) };
+}
+
+function WirePart({ path, to, type }: { path: string; to: string; type: string }) {
+  const end = path.search(/[.][^.]*$/);
+  const { block } = useBlock(blockOf(path, end));
+  useEffect(() => {
+    app.follow("inspector", [path]);
+    return () => app.follow("inspector", []);
+  }, [path]);
+  const port = block?.outputs.find((output) => path.startsWith(output.path));
+  const value = app.live.value ? app.values.value.get(path) : app.replayed(path);
+  return (
+    <>
+      <dl>
+        {to && (
+          <>
+            <dt>goes to</dt>
+            <dd>{to}</dd>
+          </>
+        )}
+        <dt>type</dt>
+        <dd>{type || port?.type || "–"}</dd>
+        <dt>unit</dt>
+        <dd>{port?.unit || "–"}</dd>
+        {port?.frame && (
+          <>
+            <dt>frame</dt>
+            <dd>{port.frame}</dd>
+          </>
+        )}
+        {block?.rate && (
+          <>
+            <dt>rate</dt>
+            <dd>{block.rate}</dd>
+          </>
+        )}
+        <dt>value</dt>
+        <dd class="num value" id="wire-value">
+          {value ?? "–"}
+        </dd>
+      </dl>
+      <p>
+        <button onClick={() => void addToScope(path, false)}>add to scope</button>{" "}
+        <button onClick={() => void addToScope(path, true)}>new scope</button>{" "}
+        <button disabled={!app.live.value} onClick={() => void app.line(`watch ${path}`)}>
+          watch
+        </button>
+      </p>
+    </>
+  );
+}
+
+/** The longest path of a block that begins a wire's path. */
+function blockOf(path: string, end: number): string {
+  const symbols = sheet.drawn.value?.drawing.schematic.symbols ?? [];
+  let best = "";
+  for (const symbol of symbols) {
+    if (symbol.path.length > best.length && path.startsWith(`${symbol.path}.`)) best = symbol.path;
+  }
+  return best || path.slice(0, end);
+}
+
+function BlockPart({ path, frame }: { path: string; frame: boolean }) {
+  const { block, error, again } = useBlock(path);
+  const ports = block ? [...block.inputs, ...block.outputs] : [];
+  const key = ports.map((port) => port.path).join();
+  useEffect(() => {
+    app.follow("inspector", key ? key.split(",") : []);
+    return () => app.follow("inspector", []);
+  }, [key]);
+  const drawing = sheet.drawn.value?.drawing;
+  const index = drawing ? sheet.indexOf(drawing, path) : -1;
+  const symbol = drawing?.schematic.symbols[index];
+  const folds = frame || symbol?.role === "Folded";
+  const heat = app.heat.value?.get(path) ?? block?.time_us ?? null;
+  return (
+    <>
+      <p class="summary">
+        <b>{block?.kind || symbol?.kind}</b> {block?.summary}
+      </p>
+      {folds && (
+        <p>
+          <button onClick={() => void sheet.toggle(path)}>
+            {frame ? "close" : "open"} the frame
+          </button>
+        </p>
+      )}
+      {error && <p class="faint">{error}</p>}
+      {block && (
+        <>
+          <dl>
+            {block.rate && (
+              <>
+                <dt>rate</dt>
+                <dd>{block.rate}</dd>
+              </>
+            )}
+            {heat !== null && (
+              <>
+                <dt>time</dt>
+                <dd class="num">{number(heat, 3)} µs per step</dd>
+              </>
+            )}
+            {block.line && (
+              <>
+                <dt>text</dt>
+                <dd>
+                  <button class="link num" onClick={() => goTo(block.line!)}>
+                    {block.line.file.split("/").at(-1)}:{block.line.line}
+                  </button>
+                </dd>
+              </>
+            )}
+          </dl>
+          {block.parameters.length > 0 && (
+            <>
+              <h3>Parameters</h3>
+              <div class="parameters">
+                {block.parameters.map((parameter) => (
+                  <ParameterField key={parameter.path} parameter={parameter} changed={again} />
+                ))}
+              </div>
+            </>
+          )}
+          <Ports title="Inputs" ports={block.inputs} />
+          <Ports title="Outputs" ports={block.outputs} />
+          {block.manual && (
+            <details open={block.parameters.length === 0}>
+              <summary>Manual</summary>
+              <pre class="manual">{block.manual}</pre>
+            </details>
+          )}
+          {app.live.value && (
+            <p>
+              <button onClick={() => void app.line(`break ${path}`)}>break before it</button>{" "}
+              <button onClick={() => void app.line(`print ${path}`)}>print</button>
+            </p>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function Ports({ title, ports }: { title: string; ports: readonly PortInfo[] }) {
+  if (!ports.length) return null;
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul class="ports">
+        {ports.map((port) => {
+          const value = app.live.value
+            ? app.values.value.get(port.path)
+            : app.replayed(port.from ?? port.path);
+          const name = port.path.split(".").at(-1) ?? port.path;
+          return (
+            <li key={port.path}>
+              <button
+                class="link"
+                title={`Add ${port.from ?? port.path} to the scope`}
+                onClick={() => void addToScope(port.from ?? port.path, false)}
+              >
+                {name}
+              </button>
+              <span class="faint">
+                {port.type}
+                {port.unit && ` [${port.unit}]`}
+                {port.frame && `, in ${port.frame}`}
+                {port.from && <> ← {port.from}</>}
+              </span>
+              {value && <output class="num value">{value}</output>}
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+
+/** The ends of a slider: those of the parameter, or a decade around its value. */
+function ends({ min, max }: Parameter, value: number): [number, number] {
+  const size = Math.abs(value) || 1;
+  return [min ?? (value < 0 ? -3 * size : 0), max ?? 3 * size];
+}
+
+function ParameterField({ parameter, changed }: { parameter: Parameter; changed: () => void }) {
+  const { path, name, value, unit, doc, tunable } = parameter;
+  const [text, setText] = useState(value);
+  const [range, setRange] = useState<[number, number]>(() => ends(parameter, Number(value)));
+  useEffect(() => setText(value), [value]);
+  const numeric = NUMBER.test(value.trim());
+  const id = `parameter-${path}`;
+  const set = async (to: string) => {
+    if (to.trim() === value) return;
+    const written =
+      NUMBER.test(to.trim()) && unit && unit !== "1" ? `${to.trim()} ${unit}` : to.trim();
+    if (await app.line(`set ${path} ${written}`)) changed();
+    else setText(value);
+  };
+  const frozen = !tunable || !app.live.value;
+  return (
+    <div class="parameter">
+      <label for={id} title={`${path}\n${doc}`}>
+        {name}
+      </label>
+      <input
+        id={id}
+        class="num"
+        value={text}
+        disabled={frozen}
+        title={tunable ? doc : "It shapes the program: change it in the text, or by a fork"}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onChange={(event) => void set(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") void set(event.currentTarget.value);
+          if (event.key === "Escape") setText(value);
+        }}
+      />
+      <span class="faint unit">{unit === "1" ? "" : unit}</span>
+      {numeric && !frozen && (
+        <input
+          type="range"
+          aria-label={`${name}, slider`}
+          min={range[0]}
+          max={range[1]}
+          step={(range[1] - range[0]) / 300}
+          value={Number(text) || 0}
+          onInput={(event) =>
+            setText(String(Number(event.currentTarget.valueAsNumber.toPrecision(4))))
+          }
+          onChange={(event) => {
+            const to = Number(event.currentTarget.valueAsNumber.toPrecision(4));
+            void set(String(to));
+            if (to >= range[1]) setRange(ends(parameter, to));
+          }}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+// What a wire carries: path, type, unit, frame, rate, live value.
+
+import { useEffect, useState } from "preact/hooks";
+import * as app from "../app";
+import type { PortInfo, SampleTime } from "../protocol";
+import { labelOf } from "./rates";
+
+export interface Tip {
+  x: number;
+  y: number;
+  path: string;
+  block: string;
+  port: string;
+  type: string;
+  to: string;
+  time: SampleTime;
+}
+
+export function Tooltip({ tip }: { tip: Tip }) {
+  const [info, setInfo] = useState<PortInfo | null>(null);
+  useEffect(() => {
+    let current = true;
+    setInfo(null);
+    app.follow("tip", [tip.path]);
+    app.block(tip.block).then(
+      (block) => {
+        const port = block.outputs.find(({ path }) => path.split(".").at(-1) === tip.port);
+        if (current) setInfo(port ?? null);
+      },
+      () => {},
+    );
+    return () => {
+      current = false;
+      app.follow("tip", []);
+    };
+  }, [tip.path, tip.block, tip.port]);
+  const value = app.live.value ? app.values.value.get(tip.path) : app.replayed(tip.path);
+  const type = tip.type || info?.type || "";
+  return (
+    <div class="tip" role="tooltip" style={{ left: `${tip.x + 14}px`, top: `${tip.y + 14}px` }}>
+      <b>{tip.path}</b>
+      {tip.to && <span class="faint">to {tip.to}</span>}
+      <dl>
+        {type && (
+          <>
+            <dt>type</dt>
+            <dd>{type}</dd>
+          </>
+        )}
+        {info?.unit && (
+          <>
+            <dt>unit</dt>
+            <dd>{info.unit}</dd>
+          </>
+        )}
+        {info?.frame && (
+          <>
+            <dt>frame</dt>
+            <dd>{info.frame}</dd>
+          </>
+        )}
+        <dt>rate</dt>
+        <dd>{labelOf(tip.time)}</dd>
+        {value && (
+          <>
+            <dt>value</dt>
+            <dd class="value">{value}</dd>
+          </>
+        )}
+      </dl>
+      <span class="faint">click: add to the scope, with shift: to a new one</span>
+    </div>
+  );
+}

@@ -1,0 +1,149 @@
+// The page: one screen with the diagram, the robot, the scopes, the text.
+
+import { render } from "preact";
+import "./style.css";
+import * as app from "./app";
+import { Inspector } from "./diagram/inspector";
+import { DiagramView } from "./diagram/view";
+import { LiveLink } from "./link/live";
+import { ELEMENT, OfflineLink } from "./link/offline";
+import { hasRobot, RobotView } from "./robot/view";
+import { ScopesView } from "./scopes/view";
+import { TextView } from "./text/editor";
+import { Console, Stops } from "./time/console";
+import { Differences, ForkDialog, Sources } from "./time/fork";
+import { Transport, Where } from "./time/transport";
+import { icons } from "./ui/icons";
+import { KeySheet, sheet, useKeys } from "./ui/keys";
+import { Split } from "./ui/panes";
+import { type Tab, tab } from "./ui/tabs";
+import { toggle as toggleTheme } from "./ui/theme";
+
+const TABS: readonly [Tab, string][] = [
+  ["console", "Console"],
+  ["text", "Text"],
+  ["stops", "Breakpoints"],
+  ["differences", "Differences"],
+];
+
+function Below() {
+  const problems = app.diagnostics.value.length;
+  return (
+    <section class="pane below">
+      <div class="tabs" role="tablist" aria-label="Below the diagram">
+        {TABS.map(([name, label]) => (
+          <button
+            key={name}
+            role="tab"
+            id={`tab-${name}`}
+            aria-selected={tab.value === name}
+            onClick={() => (tab.value = name)}
+          >
+            {label}
+            {name === "text" && problems > 0 && <span class="count bad">{problems}</span>}
+          </button>
+        ))}
+        <Where />
+      </div>
+      {tab.value === "console" && <Console />}
+      {tab.value === "text" && <TextView />}
+      {tab.value === "stops" && <Stops />}
+      {tab.value === "differences" && <Differences />}
+    </section>
+  );
+}
+
+function Banner() {
+  const words =
+    app.problem.value ??
+    (app.status.value === "lost" ? "The server is gone. Looking for it …" : "");
+  if (!words) return null;
+  return (
+    <p class="banner" role="alert">
+      {words}
+    </p>
+  );
+}
+
+function Warnings() {
+  const warnings = app.model.value?.warnings ?? [];
+  if (!warnings.length) return null;
+  const words = warnings.map((warning) =>
+    typeof warning === "string" ? warning : warning.message,
+  );
+  return (
+    <span class="count warn" tabIndex={0} title={words.join("\n")} aria-label={words.join(". ")}>
+      {words.length} warning{words.length === 1 ? "" : "s"}
+    </span>
+  );
+}
+
+function Page() {
+  useKeys();
+  const title = app.model.value?.title || app.hello.value?.title || "";
+  const replay = !app.live.value;
+  if (!app.model.value) {
+    return (
+      <>
+        <Banner />
+        <p class="loading" role="status">
+          Legwork is opening the diagram …
+        </p>
+      </>
+    );
+  }
+  const right = hasRobot() ? (
+    <Split name="right" vertical start={0.52} label="Robot and scopes">
+      <RobotView />
+      <ScopesView />
+    </Split>
+  ) : (
+    <ScopesView />
+  );
+  return (
+    <>
+      <Banner />
+      <header class="top">
+        <h1 title={app.model.value.files[0]}>{title}</h1>
+        {replay && (
+          <span class="count" title="A recording in this page; there is no server">
+            replay
+          </span>
+        )}
+        <Warnings />
+        <Sources />
+        <Transport />
+        <button aria-label="Light or dark" title="Light or dark (l)" onClick={toggleTheme}>
+          {icons.theme}
+        </button>
+        <button aria-label="Keys" title="Keys (?)" onClick={() => (sheet.value = true)}>
+          {icons.keys}
+        </button>
+      </header>
+      <main>
+        <Split name="main" start={0.56} label="Diagram and robot">
+          <Split name="left" vertical start={0.68} label="Diagram and text">
+            <div class={`over${app.selection.value ? " inspected" : ""}`}>
+              <DiagramView />
+              <Inspector />
+            </div>
+            <Below />
+          </Split>
+          {right}
+        </Split>
+      </main>
+      <ForkDialog />
+      <KeySheet />
+    </>
+  );
+}
+
+const embedded = document.getElementById(ELEMENT);
+const scheme = location.protocol === "https:" ? "wss" : "ws";
+const link = embedded
+  ? new OfflineLink(embedded.textContent ?? "")
+  : new LiveLink(`${scheme}://${location.host}/socket`);
+const root = document.getElementById("app")!;
+root.replaceChildren();
+render(<Page />, root);
+app.start(link);

@@ -1,0 +1,203 @@
+// Links as three.js sees them.
+
+import {
+  BoxGeometry,
+  BufferAttribute,
+  BufferGeometry,
+  CapsuleGeometry,
+  Color,
+  CylinderGeometry,
+  Group,
+  type Material,
+  Mesh,
+  MeshLambertMaterial,
+  Quaternion,
+  SphereGeometry,
+  Vector3,
+} from "three";
+import type { Colour, Geometry, Link, MeshFrame, Scene } from "../protocol";
+
+export interface Look {
+  /** Colour of what has none in the robot's file. */
+  plain: number;
+  /** Paints all in one colour, transparent. */
+  ghost: number | null;
+}
+
+/** Asks for the surface of a mesh; it may come later. */
+export type MeshSource = (path: string, then: (mesh: MeshFrame) => void) => void;
+
+/** Materials by colour, shared by all links of a robot. */
+class Palette {
+  private readonly known = new Map<string, Material>();
+  constructor(private readonly look: Look) {}
+
+  of(colour: Colour | null, flat: boolean): Material {
+    const key = `${this.look.ghost === null ? (colour ?? "").toString() : "ghost"} ${flat}`;
+    let material = this.known.get(key);
+    if (!material) {
+      material = this.make(colour, flat);
+      this.known.set(key, material);
+    }
+    return material;
+  }
+
+  private make(colour: Colour | null, flat: boolean): Material {
+    const { plain, ghost } = this.look;
+    if (ghost !== null) {
+      return new MeshLambertMaterial({
+        color: ghost,
+        transparent: true,
+        opacity: 0.35,
+        depthWrite: false,
+        flatShading: flat,
+      });
+    }
+    const shown = new Color(plain);
+    if (colour) shown.setRGB(colour[0], colour[1], colour[2], "srgb");
+    // What is quite black shows no shape.
+    const light = { h: 0, s: 0, l: 0 };
+    shown.getHSL(light);
+    if (light.l < 0.12) shown.setHSL(light.h, light.s, 0.12);
+    const opacity = colour ? colour[3] : 1;
+    return new MeshLambertMaterial({
+      color: shown,
+      flatShading: flat,
+      transparent: opacity < 1,
+      opacity,
+    });
+  }
+
+  dispose(): void {
+    for (const material of this.known.values()) material.dispose();
+  }
+}
+
+/** A robot's or a scene's links, a group for each, in the order of poses. */
+export class Body {
+  readonly group = new Group();
+  readonly links: Group[] = [];
+  readonly names: string[] = [];
+  private readonly palette: Palette;
+  private readonly geometries: BufferGeometry[] = [];
+  private gone = false;
+
+  constructor(scene: Scene, look: Look, mesh: MeshSource, changed: () => void) {
+    this.palette = new Palette(look);
+    for (const robot of scene.robots) {
+      const drawn = robot.links.some((link) => drawnOf(link).length > 0);
+      for (const link of robot.links) {
+        const group = new Group();
+        group.matrixAutoUpdate = true;
+        group.name = link.name;
+        for (const geometry of drawnOf(link)) this.add(group, geometry, mesh, changed);
+        if (!drawn) this.sticks(group, link);
+        this.links.push(group);
+        this.names.push(link.name);
+        this.group.add(group);
+      }
+    }
+  }
+
+  private keep(geometry: BufferGeometry): BufferGeometry {
+    this.geometries.push(geometry);
+    return geometry;
+  }
+
+  private add(
+    to: Group,
+    { pose, shape, color }: Geometry,
+    mesh: MeshSource,
+    changed: () => void,
+  ): void {
+    const place = (child: Mesh | Group) => {
+      const [w, x, y, z] = pose.orientation;
+      child.position.set(...pose.position);
+      child.quaternion.set(x, y, z, w);
+      to.add(child);
+    };
+    if ("Mesh" in shape) {
+      const holder = new Group();
+      place(holder);
+      holder.scale.set(...shape.Mesh.scale);
+      mesh(shape.Mesh.path, (frame) => {
+        if (this.gone) return;
+        for (const geometry of surfacesOf(frame)) {
+          const own = geometry.colour ?? color;
+          holder.add(new Mesh(this.keep(geometry.geometry), this.palette.of(own, true)));
+        }
+        changed();
+      });
+      return;
+    }
+    const made = primitive(shape);
+    if (made) place(new Mesh(this.keep(made), this.palette.of(color, "Box" in shape)));
+  }
+
+  /** Rods to the links that it carries, where no shape is known. */
+  private sticks(to: Group, link: Link): void {
+    for (const end of link.ends) {
+      const along = new Vector3(...end);
+      const length = along.length();
+      if (length < 1e-3) continue;
+      const radius = Math.max(0.004, 0.04 * length);
+      const rod = new Mesh(
+        this.keep(new CylinderGeometry(radius, radius, length, 12)),
+        this.palette.of(null, false),
+      );
+      rod.position.copy(along).multiplyScalar(0.5);
+      rod.quaternion.copy(
+        new Quaternion().setFromUnitVectors(new Vector3(0, 1, 0), along.normalize()),
+      );
+      to.add(rod);
+    }
+    const joint = new Mesh(
+      this.keep(new SphereGeometry(0.012, 16, 10)),
+      this.palette.of(null, false),
+    );
+    to.add(joint);
+  }
+
+  dispose(): void {
+    this.gone = true;
+    this.group.removeFromParent();
+    for (const geometry of this.geometries) geometry.dispose();
+    this.palette.dispose();
+  }
+}
+
+function drawnOf(link: Link): Geometry[] {
+  return link.visuals.length ? link.visuals : link.collisions;
+}
+
+/** three.js' cylinders and capsules lie along y, those of robot files along z. */
+function primitive(shape: Geometry["shape"]): BufferGeometry | null {
+  if ("Sphere" in shape) return new SphereGeometry(shape.Sphere.radius, 32, 20);
+  if ("Box" in shape) return new BoxGeometry(...shape.Box.size);
+  if ("Cylinder" in shape) {
+    const { radius, length } = shape.Cylinder;
+    return new CylinderGeometry(radius, radius, length, 32).rotateX(Math.PI / 2);
+  }
+  if ("Capsule" in shape) {
+    const { radius, length } = shape.Capsule;
+    return new CapsuleGeometry(radius, length, 8, 24).rotateX(Math.PI / 2);
+  }
+  return null;
+}
+
+interface SurfacePart {
+  geometry: BufferGeometry;
+  colour: Colour | null;
+}
+const surfaces = new WeakMap<MeshFrame, BufferAttribute>();
+
+function surfacesOf(frame: MeshFrame): SurfacePart[] {
+  let position = surfaces.get(frame);
+  if (!position) surfaces.set(frame, (position = new BufferAttribute(frame.vertices, 3)));
+  return frame.patches.map(({ indices, colour }) => {
+    const geometry = new BufferGeometry();
+    geometry.setAttribute("position", position);
+    geometry.setIndex(new BufferAttribute(indices, 1));
+    return { geometry, colour };
+  });
+}

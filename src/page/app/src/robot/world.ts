@@ -1,0 +1,342 @@
+// The room in which robots stand: camera, lights, ground, sources one upon the other.
+
+import {
+  AmbientLight,
+  Box3,
+  BufferAttribute,
+  BufferGeometry,
+  Color,
+  DirectionalLight,
+  DoubleSide,
+  GridHelper,
+  HemisphereLight,
+  type Material,
+  Mesh,
+  MeshLambertMaterial,
+  Object3D,
+  PerspectiveCamera,
+  PlaneGeometry,
+  Quaternion,
+  Raycaster,
+  Scene as Room,
+  ShadowMaterial,
+  Vector2,
+  Vector3,
+  WebGLRenderer,
+} from "three";
+import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { POSE, type PoseFrame, type Scene, type Terrain } from "../protocol";
+import { Overlays, quaternion, type Shown } from "./overlays";
+import { Body, type MeshSource } from "./shapes";
+
+Object3D.DEFAULT_UP.set(0, 0, 1);
+
+export interface Options extends Shown {
+  grid: boolean;
+  ghost: boolean;
+  follow: boolean;
+  shadows: boolean;
+}
+
+interface Actor {
+  scene: Scene;
+  body: Body;
+  overlays: Overlays;
+  links: number;
+  robots: number;
+}
+
+const GHOSTS = [0x9c6ade, 0x26a69a, 0xd4a017];
+
+export class World {
+  readonly renderer: WebGLRenderer;
+  private readonly room = new Room();
+  private readonly camera = new PerspectiveCamera(40, 1, 0.01, 500);
+  private readonly controls: OrbitControls;
+  private readonly sun = new DirectionalLight(0xffffff, 2.1);
+  private readonly actors = new Map<number, Actor>();
+  private grid: GridHelper | null = null;
+  private readonly floor: Mesh;
+  private terrain: Mesh | null = null;
+  private due = 0;
+  private framed = false;
+  private readonly centre = new Vector3();
+  /** Length that marks are sized by [m]. */
+  private size = 0.6;
+  options: Options;
+  /** Frames that were drawn, for those who measure. */
+  frames = 0;
+
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    options: Options,
+    private readonly meshOf: (source: number) => MeshSource,
+    private readonly latest: (source: number) => PoseFrame | undefined,
+  ) {
+    this.options = options;
+    this.renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.renderer.shadowMap.enabled = true;
+    this.camera.position.set(1.3, -1.5, 0.8);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.enableDamping = false;
+    this.controls.addEventListener("change", () => this.request());
+    this.room.add(new HemisphereLight(0xffffff, 0x9aa4b0, 1.3), new AmbientLight(0xffffff, 0.25));
+    this.sun.shadow.mapSize.set(1024, 1024);
+    this.room.add(this.sun, this.sun.target);
+    this.floor = new Mesh(new PlaneGeometry(1, 1), new ShadowMaterial({ opacity: 0.22 }));
+    this.floor.receiveShadow = true;
+    this.room.add(this.floor);
+  }
+
+  dispose(): void {
+    cancelAnimationFrame(this.due);
+    for (const source of [...this.actors.keys()]) this.remove(source);
+    this.controls.dispose();
+    this.renderer.dispose();
+  }
+
+  request(): void {
+    if (this.due) return;
+    this.due = requestAnimationFrame(() => {
+      this.due = 0;
+      this.draw();
+    });
+  }
+
+  theme(ground: string, lines: string, middle: string): void {
+    this.room.background = new Color(ground);
+    if (this.grid) {
+      this.room.remove(this.grid);
+      this.grid.geometry.dispose();
+      (this.grid.material as Material).dispose();
+    }
+    this.grid = new GridHelper(40, 80, new Color(middle), new Color(lines));
+    this.grid.rotation.x = Math.PI / 2;
+    const material = this.grid.material as Material;
+    material.transparent = true;
+    material.opacity = 0.8;
+    this.room.add(this.grid);
+    this.request();
+  }
+
+  /** Shows the sources; what is no longer named goes. */
+  show(scenes: ReadonlyMap<number, Scene>): void {
+    for (const source of [...this.actors.keys()]) {
+      if (this.actors.get(source)?.scene !== scenes.get(source)) this.remove(source);
+    }
+    for (const [source, scene] of scenes) {
+      if (this.actors.has(source)) continue;
+      const ghost = source === 0 ? null : GHOSTS[(source - 1) % GHOSTS.length]!;
+      const look = { plain: 0x9fb0c3, ghost };
+      const body = new Body(scene, look, this.meshOf(source), () => this.changed());
+      const overlays = new Overlays(ghost !== null);
+      const links = body.links.length;
+      this.actors.set(source, { scene, body, overlays, links, robots: scene.robots.length });
+      this.room.add(body.group, overlays.group);
+      if (source === 0) this.setTerrain(scene.terrain ?? null);
+    }
+    this.request();
+  }
+
+  private changed(): void {
+    this.framed = false;
+    this.request();
+  }
+
+  private remove(source: number): void {
+    const actor = this.actors.get(source);
+    actor?.body.dispose();
+    actor?.overlays.dispose();
+    this.actors.delete(source);
+  }
+
+  /** A height field. */
+  private setTerrain(terrain: Terrain | null): void {
+    this.terrain?.removeFromParent();
+    this.terrain?.geometry.dispose();
+    this.terrain = null;
+    if (!terrain) return;
+    const { x, y, z } = terrain;
+    const points = new Float32Array(3 * x.length * y.length);
+    const faces: number[] = [];
+    x.forEach((px, i) =>
+      y.forEach((py, j) => {
+        const at = i * y.length + j;
+        points.set([px, py, z[at] ?? 0], 3 * at);
+        if (i + 1 < x.length && j + 1 < y.length) {
+          faces.push(at, at + y.length, at + 1, at + 1, at + y.length, at + y.length + 1);
+        }
+      }),
+    );
+    const geometry = new BufferGeometry();
+    geometry.setAttribute("position", new BufferAttribute(points, 3));
+    geometry.setIndex(faces);
+    const material = new MeshLambertMaterial({
+      color: 0x8d9a87,
+      side: DoubleSide,
+      flatShading: true,
+    });
+    this.terrain = new Mesh(geometry, material);
+    this.terrain.receiveShadow = true;
+    this.room.add(this.terrain);
+  }
+
+  /** Looks at everything again. */
+  frame(): void {
+    this.framed = false;
+    this.request();
+  }
+
+  private lookAt(): void {
+    const body = this.actors.get(0)?.body ?? [...this.actors.values()][0]?.body;
+    if (!body) return;
+    body.group.updateMatrixWorld(true);
+    const box = new Box3().setFromObject(body.group);
+    if (box.isEmpty()) return;
+    const middle = box.getCenter(new Vector3());
+    const reach = box.getSize(new Vector3()).length() / 2;
+    if (!(reach > 1e-6) || !Number.isFinite(reach)) return;
+    this.size = Math.min(20, Math.max(0.05, reach));
+    const away = new Vector3(1.15, -1.45, 0.62).normalize();
+    const distance =
+      (1.25 * reach) /
+      Math.sin((this.camera.fov * Math.PI) / 360) /
+      Math.min(1, Math.max(0.5, this.camera.aspect));
+    this.controls.target.copy(middle);
+    this.camera.position.copy(middle).addScaledVector(away, distance);
+    this.camera.near = distance / 200;
+    this.camera.far = distance * 200;
+    this.camera.updateProjectionMatrix();
+    this.centre.copy(this.mass() ?? middle);
+    this.controls.update();
+    this.framed = true;
+  }
+
+  /** The mean of all centres of mass of the first source. */
+  private mass(): Vector3 | null {
+    const [source, actor] = [...this.actors][0] ?? [];
+    const pose = source === undefined ? undefined : this.latest(source);
+    if (!actor || !pose || !actor.robots) return null;
+    const mean = new Vector3();
+    for (let i = 0; i < actor.robots; i++) {
+      mean.add(new Vector3().fromArray(pose.data, POSE * actor.links + 3 * i));
+    }
+    mean.divideScalar(actor.robots);
+    return Number.isFinite(mean.x + mean.y + mean.z) ? mean : null;
+  }
+
+  private draw(): void {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    if (!width || !height) return;
+    const ratio = Math.min(2, devicePixelRatio || 1);
+    const size = this.renderer.getSize(new Vector2());
+    if (size.x !== width || size.y !== height || this.renderer.getPixelRatio() !== ratio) {
+      this.renderer.setPixelRatio(ratio);
+      this.renderer.setSize(width, height, false);
+      this.camera.aspect = width / height;
+      this.camera.updateProjectionMatrix();
+    }
+    let any = false;
+    const turn = new Quaternion();
+    for (const [source, { body, overlays, links, robots }] of this.actors) {
+      const pose = this.latest(source);
+      const shown = source === 0 || this.options.ghost;
+      const fits = pose !== undefined && pose.data.length >= POSE * links + 3 * robots;
+      body.group.visible = shown && fits;
+      overlays.group.visible = shown && fits;
+      if (!pose || !fits || !shown) continue;
+      any = true;
+      body.links.forEach((link, i) => {
+        link.position.fromArray(pose.data, POSE * i);
+        quaternion(turn, pose.data, POSE * i + 3);
+        link.quaternion.copy(turn);
+      });
+      if (!this.framed && source === [...this.actors.keys()][0]) this.lookAt();
+      overlays.update(pose, links, robots, this.size, this.options);
+    }
+    if (any && this.options.follow) {
+      const mass = this.mass();
+      if (mass) {
+        const by = mass.clone().sub(this.centre);
+        this.camera.position.add(by);
+        this.controls.target.add(by);
+        this.centre.copy(mass);
+        this.camera.lookAt(this.controls.target);
+      }
+    } else this.centre.copy(this.mass() ?? this.centre);
+    this.ground();
+    this.renderer.render(this.room, this.camera);
+    this.frames++;
+  }
+
+  /** Ground, grid and sun stay where the camera looks. */
+  private ground(): void {
+    const { target } = this.controls;
+    const { shadows, grid } = this.options;
+    if (this.grid) {
+      // Lines are half a metre apart, in a small scene a twentieth.
+      const scale = this.size < 0.25 ? 0.1 : this.size > 6 ? 10 : 1;
+      this.grid.scale.setScalar(scale);
+      const pitch = 0.5 * scale;
+      this.grid.position.set(
+        Math.round(target.x / pitch) * pitch,
+        Math.round(target.y / pitch) * pitch,
+        0,
+      );
+      this.grid.visible = grid && this.terrain === null;
+    }
+    this.floor.visible = shadows && this.terrain === null;
+    this.floor.position.set(target.x, target.y, 0.0005 * this.size);
+    this.floor.scale.setScalar(12 * this.size);
+    this.sun.position.set(
+      target.x + 2 * this.size,
+      target.y - 1.2 * this.size,
+      target.z + 4 * this.size,
+    );
+    this.sun.target.position.copy(target);
+    if (this.sun.castShadow !== shadows) {
+      this.sun.castShadow = shadows;
+      for (const { body } of this.actors.values()) {
+        body.group.traverse((child) => (child.castShadow = shadows));
+      }
+    }
+    if (shadows) {
+      const { camera } = this.sun.shadow;
+      const reach = 2.2 * this.size;
+      Object.assign(camera, {
+        left: -reach,
+        right: reach,
+        top: reach,
+        bottom: -reach,
+        near: 0.1 * this.size,
+        far: 12 * this.size,
+      });
+      camera.updateProjectionMatrix();
+    }
+  }
+
+  /** The link under a point of the canvas, from 0 to 1. */
+  pick(x: number, y: number): { link: string; point: Vector3 } | null {
+    const caster = new Raycaster();
+    caster.setFromCamera(new Vector2(2 * x - 1, 1 - 2 * y), this.camera);
+    const body = this.actors.get(0)?.body;
+    const hit = body ? caster.intersectObject(body.group, true)[0] : undefined;
+    if (!hit) return null;
+    let at: Object3D | null = hit.object;
+    while (at && !body?.names.includes(at.name)) at = at.parent;
+    return at ? { link: at.name, point: hit.point } : null;
+  }
+
+  /** Turns the camera about its target, for the arrow keys [rad]. */
+  orbit(azimuth: number, elevation: number, factor: number): void {
+    const away = this.camera.position.clone().sub(this.controls.target);
+    away.applyAxisAngle(new Vector3(0, 0, 1), azimuth);
+    const side = new Vector3(0, 0, 1).cross(away).normalize();
+    const turned = away.clone().applyAxisAngle(side, -elevation);
+    if (turned.clone().normalize().z < 0.98 && turned.clone().normalize().z > -0.98)
+      away.copy(turned);
+    this.camera.position.copy(this.controls.target).addScaledVector(away, factor);
+    this.controls.update();
+    this.request();
+  }
+}

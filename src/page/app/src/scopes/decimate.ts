@@ -1,0 +1,107 @@
+// What a scope draws: points as they are while they are few, else per pixel the least and the
+// greatest value, in the order in which they occur.
+
+import { lower, Series, upper } from "./series";
+
+/** A curve: a column of a signal, or a function of columns. */
+export interface Curve {
+  series: Series;
+  leaf: number;
+}
+
+export type Column = (number | null)[];
+
+/** A common time axis and a column for each curve, from `from` to `to` [s] on `pixels` pixels. */
+export function sampled(
+  curves: readonly Curve[],
+  from: number,
+  to: number,
+  pixels: number,
+): { t: number[]; columns: Column[] } {
+  let total = 0;
+  const seen = new Set<Series>();
+  for (const { series } of curves) {
+    if (seen.has(series)) continue;
+    seen.add(series);
+    const [a, b] = span(series, from, to);
+    total += b - a;
+  }
+  return total <= 4 * pixels ? exact(curves, from, to) : extremal(curves, from, to, pixels);
+}
+
+/** Rows in the window, and one more at either side, so that lines reach the edge. */
+function span(series: Series, from: number, to: number): [number, number] {
+  const a = Math.max(0, lower(series.t, series.rows, from) - 1);
+  const b = Math.min(series.rows, upper(series.t, series.rows, to) + 1);
+  return [a, Math.max(a, b)];
+}
+
+const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
+
+function exact(curves: readonly Curve[], from: number, to: number) {
+  const times = new Set<number>();
+  for (const { series } of curves) {
+    const [a, b] = span(series, from, to);
+    for (let i = a; i < b; i++) times.add(series.t[i]!);
+  }
+  const t = [...times].sort((a, b) => a - b);
+  const columns = curves.map(({ series, leaf }) => {
+    const column: Column = new Array<number | null>(t.length).fill(null);
+    const values = series.columns[leaf]!;
+    let [i, end] = span(series, from, to);
+    for (let k = 0; k < t.length && i < end; k++) {
+      if (series.t[i] === t[k]) column[k] = finite(values[i++]!);
+    }
+    return column;
+  });
+  return { t, columns };
+}
+
+function extremal(curves: readonly Curve[], from: number, to: number, pixels: number) {
+  const width = (to - from) / pixels;
+  const t: number[] = [];
+  for (let pixel = 0; pixel < pixels; pixel++) {
+    t.push(from + (pixel + 0.25) * width, from + (pixel + 0.75) * width);
+  }
+  const columns = curves.map(({ series, leaf }) => {
+    const column: Column = new Array<number | null>(2 * pixels).fill(null);
+    const values = series.columns[leaf]!;
+    let i = lower(series.t, series.rows, from);
+    for (let pixel = 0; pixel < pixels; pixel++) {
+      const end = lower(series.t, series.rows, from + (pixel + 1) * width);
+      if (end > i) {
+        const [least, most] = series.range(leaf, i, end);
+        const rises = values[i]! <= values[end - 1]!;
+        column[2 * pixel] = finite(rises ? least : most);
+        column[2 * pixel + 1] = finite(rises ? most : least);
+      }
+      i = Math.max(i, end);
+    }
+    return column;
+  });
+  return { t, columns };
+}
+
+/** `a - b` at the times of `a`; `b` is held between its samples. */
+export function difference(a: Series, b: Series): Series {
+  const leaves = Math.min(a.leaves, b.leaves);
+  const out = new Series(leaves);
+  const rows = a.rows;
+  const values = new Float64Array(rows * leaves);
+  const t = a.t.slice(0, rows);
+  let j = -1;
+  let from = 0;
+  for (let i = 0; i < rows; i++) {
+    while (j + 1 < b.rows && b.t[j + 1]! <= t[i]! + 1e-12) j++;
+    if (j < 0) {
+      from = i + 1;
+      continue;
+    }
+    for (let leaf = 0; leaf < leaves; leaf++) {
+      values[i * leaves + leaf] = a.columns[leaf]![i]! - b.columns[leaf]![j]!;
+    }
+  }
+  const end = b.rows ? upper(t, rows, b.last + 1e-12) : 0;
+  if (end > from) out.append(t.slice(from, end), values.slice(from * leaves, end * leaves));
+  return out;
+}

@@ -1,0 +1,6 @@
+// The tab that is shown below the diagram.
+
+import { signal } from "@preact/signals";
+
+export type Tab = "console" | "text" | "stops" | "differences";
+export const tab = signal<Tab>("console");
