@@ -10,6 +10,7 @@ import {
   type Diagnostic,
   type Hello,
   type Json,
+  type Live,
   type MeshFrame,
   type Model,
   POSE,
@@ -19,6 +20,7 @@ import {
   type WatchAnswer,
 } from "./protocol";
 import { Series } from "./scopes/series";
+import { vector } from "./ui/format";
 
 export type AskArgument = Json;
 
@@ -160,7 +162,7 @@ function onModel(fresh: Model): void {
 function onState(fresh: State): void {
   stateOf(fresh.source).value = fresh;
   if (fresh.source !== focus.value) return;
-  if (fresh.values) values.value = new Map([...values.value, ...fresh.values]);
+  if (fresh.values) values.value = new Map([...values.value, ...fresh.values.map(textOf)]);
   if (fresh.heat && heat.value) heat.value = new Map(fresh.heat);
 }
 
@@ -285,14 +287,18 @@ export function follow(part: string, paths: readonly string[]): void {
   void refresh();
 }
 
+function textOf([path, value]: [string, Live]): [string, string] {
+  return [path, typeof value === "string" ? value : vector(value)];
+}
+
 async function refresh(): Promise<void> {
   const paths = [...new Set([...interests.values()].flat())].sort();
   const key = `${focus.value} ${paths.join(" ")}`;
   if (key === subscribed || !link?.live || status.value !== "open") return;
   subscribed = key;
   try {
-    const answer = await ask<{ values?: [string, string][] }>("values", { paths });
-    if (answer.values) values.value = new Map(answer.values);
+    const answer = await ask<{ values?: [string, Live][] }>("values", { paths });
+    if (answer.values) values.value = new Map(answer.values.map(textOf));
   } catch {
     subscribed = "";
   }
@@ -311,8 +317,7 @@ export function replayed(path: string): string | null {
   if (!watched || t === undefined) return null;
   const row = watched.series.at(t + 1e-9);
   if (row < 0) return null;
-  const numbers = watched.series.columns.map((column) => Number(column[row]!.toPrecision(6)));
-  const text = numbers.length === 1 ? String(numbers[0]) : `[${numbers.join(", ")}]`;
+  const text = vector(watched.series.columns.map((column) => column[row]!));
   return watched.answer.unit ? `${text} ${watched.answer.unit}` : text;
 }
 

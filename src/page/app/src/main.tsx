@@ -12,6 +12,7 @@ import { ScopesView } from "./scopes/view";
 import { TextView } from "./text/editor";
 import { Console, Stops } from "./time/console";
 import { Differences, ForkDialog, Sources } from "./time/fork";
+import { Parameters } from "./time/parameters";
 import { Transport, Where } from "./time/transport";
 import { icons } from "./ui/icons";
 import { KeySheet, sheet, useKeys } from "./ui/keys";
@@ -21,6 +22,7 @@ import { toggle as toggleTheme } from "./ui/theme";
 
 const TABS: readonly [Tab, string][] = [
   ["console", "Console"],
+  ["parameters", "Parameters"],
   ["text", "Text"],
   ["stops", "Breakpoints"],
   ["differences", "Differences"],
@@ -46,6 +48,7 @@ function Below() {
         <Where />
       </div>
       {tab.value === "console" && <Console />}
+      {tab.value === "parameters" && <Parameters />}
       {tab.value === "text" && <TextView />}
       {tab.value === "stops" && <Stops />}
       {tab.value === "differences" && <Differences />}

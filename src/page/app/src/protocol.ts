@@ -59,6 +59,9 @@ export interface Model {
   warnings: (string | Diagnostic)[];
 }
 
+/** A live value: as text with its unit, or its numbers. */
+export type Live = string | number[];
+
 export interface State {
   source: number;
   t: number;
@@ -76,7 +79,7 @@ export interface State {
   stopped_by: string | null;
   achieved: number | null;
   off: string[];
-  values?: [string, string][];
+  values?: [string, Live][];
   heat?: [string, number][];
 }
 
@@ -159,15 +162,15 @@ export interface Link {
   collisions: Geometry[];
   ends: [number, number, number][];
 }
-export interface Terrain {
-  x: number[];
-  y: number[];
-  /** Row by row along x. */
-  z: number[];
+/** A surface as JSON: corners, and triangles of one colour each. */
+export interface Surface {
+  vertices: [number, number, number][];
+  patches: { triangles: [number, number, number][]; color: Colour | null }[];
 }
 export interface Scene {
   robots: { name: string; links: Link[] }[];
-  terrain?: Terrain | null;
+  /** In world axes, where the diagram has other ground than a plane. */
+  ground?: Surface | null;
 }
 
 // Answers.
@@ -222,10 +225,23 @@ export interface CompareRow {
   difference: number;
   t: number;
 }
+export interface Input {
+  name: string;
+  unit?: string;
+  value?: string;
+  type?: string;
+}
 export interface Choices {
   variants: Variant[];
-  inputs?: { name: string; unit?: string; value?: string }[];
-  parameters: { path: string; value: string; unit: string; doc?: string }[];
+  inputs?: Input[];
+  parameters: {
+    path: string;
+    value: string;
+    unit: string;
+    doc?: string;
+    min?: number | null;
+    max?: number | null;
+  }[];
 }
 export interface TextFile {
   path: string;

@@ -45,13 +45,17 @@ interface Net {
 const FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 const DASHES: Record<Flow, number[]> = { Through: [], State: [6, 4], Control: [1.5, 2.5] };
 /** Below this scale small text is left out. */
-const SMALL_TEXT = 0.42;
-const ANY_TEXT = 0.2;
+const SMALL_TEXT = 0.58;
+const ANY_TEXT = 0.08;
+/** Size of names when small text is left out, on the screen [px]. */
+const NAME = 11;
 
 export class Painter {
   private readonly nets: Net[];
   private readonly depth: number[];
   private readonly ways: Path2D[];
+  /** Widths of names at 12 px, as far as they were needed. */
+  private readonly widths: number[] = [];
 
   constructor(
     readonly drawing: Drawing,
@@ -157,9 +161,10 @@ export class Painter {
       context.stroke();
       if (view.scale > ANY_TEXT) {
         context.fillStyle = hovered ? ink.accent : ink.faint;
-        context.font = `600 12px ${FONT}`;
+        const size = view.scale < SMALL_TEXT ? Math.min(9 / view.scale, 20) : 12;
+        context.font = `600 ${size}px ${FONT}`;
         context.textAlign = "left";
-        context.fillText(`▾ ${name}`, rect.x + 10, rect.y + 18);
+        context.fillText(`▾ ${name}`, rect.x + 10, rect.y + 6 + size, rect.width - 16);
       }
     }
     context.globalAlpha = 1;
@@ -302,8 +307,11 @@ export class Painter {
     context.fillStyle = ink.ink;
     context.font = `600 12px ${FONT}`;
     const name = symbol.role === "Folded" ? `▸ ${symbol.name}` : symbol.name;
+    if (view.scale < SMALL_TEXT) {
+      this.name(context, index, name, view.scale);
+      return;
+    }
     context.fillText(name, x + width / 2, y + (condition ? 14 : 17), width - 6);
-    if (view.scale < SMALL_TEXT) return;
     context.font = `italic 10px ${FONT}`;
     context.fillStyle = ink.faint;
     if (!condition) context.fillText(symbol.kind, x + width / 2, y + 31, width - 6);
@@ -323,6 +331,21 @@ export class Painter {
       context.textAlign = "center";
       context.fillText(`${cost.toPrecision(3)} µs`, x + width / 2, y + height + 12);
     }
+  }
+
+  /** A name in the middle of its box, as large as fits, where nothing else can be read. */
+  private name(
+    context: CanvasRenderingContext2D,
+    index: number,
+    name: string,
+    scale: number,
+  ): void {
+    const { x, y, width, height } = this.drawing.symbols[index]!;
+    const wide = (this.widths[index] ??= context.measureText(name).width);
+    const size = Math.min(NAME / scale, (12 * (width - 6)) / wide, 0.8 * height);
+    if (size * scale < 4) return;
+    context.font = `600 ${size}px ${FONT}`;
+    context.fillText(name, x + width / 2, y + height / 2 + 0.35 * size);
   }
 
   /** The part that a wire reads, above its end. */

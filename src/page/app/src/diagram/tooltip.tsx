@@ -8,6 +8,9 @@ import { labelOf } from "./rates";
 export interface Tip {
   x: number;
   y: number;
+  /** Size of what it lies in [px]. */
+  width: number;
+  height: number;
   path: string;
   block: string;
   port: string;
@@ -36,8 +39,15 @@ export function Tooltip({ tip }: { tip: Tip }) {
   }, [tip.path, tip.block, tip.port]);
   const value = app.live.value ? app.values.value.get(tip.path) : app.replayed(tip.path);
   const type = tip.type || info?.type || "";
+  // On that side of the mouse where there is more room.
+  const across = tip.x > tip.width / 2;
+  const style = {
+    [across ? "right" : "left"]: `${(across ? tip.width - tip.x : tip.x) + 14}px`,
+    [tip.y > tip.height / 2 ? "bottom" : "top"]:
+      `${(tip.y > tip.height / 2 ? tip.height - tip.y : tip.y) + 14}px`,
+  };
   return (
-    <div class="tip" role="tooltip" style={{ left: `${tip.x + 14}px`, top: `${tip.y + 14}px` }}>
+    <div class="tip" role="tooltip" style={style}>
       <b>{tip.path}</b>
       {tip.to && <span class="faint">to {tip.to}</span>}
       <dl>

@@ -132,7 +132,7 @@ class Stage {
   }
 }
 
-function tipOf(drawing: Drawing, at: Hit): Omit<Tip, "x" | "y"> | null {
+function tipOf(drawing: Drawing, at: Hit): Omit<Tip, "x" | "y" | "width" | "height"> | null {
   if (!at || at.kind === "frame") return null;
   const { symbols, wires } = drawing.schematic;
   if (at.kind === "wire") {
@@ -255,7 +255,8 @@ export function DiagramView() {
     made.hover = at;
     made.canvas.style.cursor = at ? "pointer" : "grab";
     const words = made.drawing && tipOf(made.drawing, at);
-    setTip(words ? { ...words, x: event.offsetX, y: event.offsetY } : null);
+    const { width, height } = made.size();
+    setTip(words ? { ...words, x: event.offsetX, y: event.offsetY, width, height } : null);
     made.request();
   };
 

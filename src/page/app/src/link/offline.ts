@@ -10,7 +10,7 @@ const MESH_KIND = 3;
 /** Frames a second that are shown. */
 const PERIOD = 1 / 60;
 
-interface Stored {
+export interface Stored {
   request: Record<string, Json>;
   ok: Json;
 }

@@ -72,7 +72,7 @@ export interface Shown {
 
 /** Length of a cone of friction and radius of a contact's ball, as parts of the scene's size. */
 const CONE = 0.1;
-const BALL = 0.012;
+const BALL = 0.022;
 
 export class Overlays {
   readonly group = new Group();
@@ -98,7 +98,8 @@ export class Overlays {
         depthWrite: opacity === 1,
       });
     this.balls = new Crowd(this.group, new SphereGeometry(1, 16, 10), seen(0xffffff), true);
-    const arrow = seen(ghost ? 0x9c6ade : 0xe53935);
+    // Arrows begin inside of feet: they are seen through them.
+    const arrow = seen(ghost ? 0x9c6ade : 0xe53935, 0.95);
     this.shafts = new Crowd(
       this.group,
       new CylinderGeometry(1, 1, 1, 12).translate(0, 0.5, 0),

@@ -32,7 +32,7 @@ const SWITCHES: [keyof Options, string, string][] = [
   ["frames", "frames", "Frames of links, x red, y green, z blue"],
   ["trails", "trails", "Where centres of mass and contacts were"],
   ["shadows", "shadows", "Shadows on the ground"],
-  ["grid", "grid", "Ground, lines each half metre"],
+  ["grid", "grid", "Ground, lines a quarter of a metre apart"],
   ["ghost", "ghost", "The other sources"],
 ];
 

@@ -8,9 +8,8 @@ import {
   Color,
   DirectionalLight,
   DoubleSide,
-  GridHelper,
+  Group,
   HemisphereLight,
-  type Material,
   Mesh,
   MeshLambertMaterial,
   Object3D,
@@ -25,7 +24,8 @@ import {
   WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
-import { POSE, type PoseFrame, type Scene, type Terrain } from "../protocol";
+import { POSE, type PoseFrame, type Scene, type Surface } from "../protocol";
+import { Ground } from "./ground";
 import { Overlays, quaternion, type Shown } from "./overlays";
 import { Body, type MeshSource } from "./shapes";
 
@@ -55,9 +55,9 @@ export class World {
   private readonly controls: OrbitControls;
   private readonly sun = new DirectionalLight(0xffffff, 2.1);
   private readonly actors = new Map<number, Actor>();
-  private grid: GridHelper | null = null;
+  private grid: Ground | null = null;
   private readonly floor: Mesh;
-  private terrain: Mesh | null = null;
+  private terrain: Group | null = null;
   private due = 0;
   private framed = false;
   private readonly centre = new Vector3();
@@ -105,17 +105,9 @@ export class World {
 
   theme(ground: string, lines: string, middle: string): void {
     this.room.background = new Color(ground);
-    if (this.grid) {
-      this.room.remove(this.grid);
-      this.grid.geometry.dispose();
-      (this.grid.material as Material).dispose();
-    }
-    this.grid = new GridHelper(40, 80, new Color(middle), new Color(lines));
-    this.grid.rotation.x = Math.PI / 2;
-    const material = this.grid.material as Material;
-    material.transparent = true;
-    material.opacity = 0.8;
-    this.room.add(this.grid);
+    this.grid?.dispose();
+    this.grid = new Ground(lines, middle);
+    this.room.add(this.grid.mesh);
     this.request();
   }
 
@@ -133,7 +125,7 @@ export class World {
       const links = body.links.length;
       this.actors.set(source, { scene, body, overlays, links, robots: scene.robots.length });
       this.room.add(body.group, overlays.group);
-      if (source === 0) this.setTerrain(scene.terrain ?? null);
+      if (source === 0) this.setTerrain(scene.ground ?? null);
     }
     this.request();
   }
@@ -150,35 +142,29 @@ export class World {
     this.actors.delete(source);
   }
 
-  /** A height field. */
-  private setTerrain(terrain: Terrain | null): void {
+  /** Ground that is no plane: stairs, height fields, cuboids. */
+  private setTerrain(surface: Surface | null): void {
     this.terrain?.removeFromParent();
-    this.terrain?.geometry.dispose();
+    this.terrain?.traverse((child) => child instanceof Mesh && child.geometry.dispose());
     this.terrain = null;
-    if (!terrain) return;
-    const { x, y, z } = terrain;
-    const points = new Float32Array(3 * x.length * y.length);
-    const faces: number[] = [];
-    x.forEach((px, i) =>
-      y.forEach((py, j) => {
-        const at = i * y.length + j;
-        points.set([px, py, z[at] ?? 0], 3 * at);
-        if (i + 1 < x.length && j + 1 < y.length) {
-          faces.push(at, at + y.length, at + 1, at + 1, at + y.length, at + y.length + 1);
-        }
-      }),
-    );
-    const geometry = new BufferGeometry();
-    geometry.setAttribute("position", new BufferAttribute(points, 3));
-    geometry.setIndex(faces);
-    const material = new MeshLambertMaterial({
-      color: 0x8d9a87,
-      side: DoubleSide,
-      flatShading: true,
-    });
-    this.terrain = new Mesh(geometry, material);
-    this.terrain.receiveShadow = true;
-    this.room.add(this.terrain);
+    if (!surface) return;
+    const terrain = new Group();
+    const position = new BufferAttribute(new Float32Array(surface.vertices.flat()), 3);
+    for (const { triangles, color } of surface.patches) {
+      const geometry = new BufferGeometry();
+      geometry.setAttribute("position", position);
+      geometry.setIndex(triangles.flat());
+      const material = new MeshLambertMaterial({
+        color: color ? new Color(color[0], color[1], color[2]) : 0xa9b3a2,
+        side: DoubleSide,
+        flatShading: true,
+      });
+      const mesh = new Mesh(geometry, material);
+      mesh.receiveShadow = true;
+      terrain.add(mesh);
+    }
+    this.terrain = terrain;
+    this.room.add(terrain);
   }
 
   /** Looks at everything again. */
@@ -274,16 +260,8 @@ export class World {
     const { target } = this.controls;
     const { shadows, grid } = this.options;
     if (this.grid) {
-      // Lines are half a metre apart, in a small scene a twentieth.
-      const scale = this.size < 0.25 ? 0.1 : this.size > 6 ? 10 : 1;
-      this.grid.scale.setScalar(scale);
-      const pitch = 0.5 * scale;
-      this.grid.position.set(
-        Math.round(target.x / pitch) * pitch,
-        Math.round(target.y / pitch) * pitch,
-        0,
-      );
-      this.grid.visible = grid && this.terrain === null;
+      this.grid.place(target.x, target.y, this.size, this.pitch());
+      this.grid.mesh.visible = grid && this.terrain === null;
     }
     this.floor.visible = shadows && this.terrain === null;
     this.floor.position.set(target.x, target.y, 0.0005 * this.size);
@@ -313,6 +291,11 @@ export class World {
       });
       camera.updateProjectionMatrix();
     }
+  }
+
+  /** Lines are a quarter of a metre apart; ten times less in a small scene, or more in a large. */
+  private pitch(): number {
+    return 0.25 * (this.size < 0.12 ? 0.1 : this.size > 5 ? 10 : 1);
   }
 
   /** The link under a point of the canvas, from 0 to 1. */

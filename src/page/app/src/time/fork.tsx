@@ -10,6 +10,8 @@ import { icons } from "../ui/icons";
 import { tab } from "../ui/tabs";
 
 export const forking = signal(false);
+/** Choices that the dialog begins with. */
+export const proposed = signal<Record<string, string>>({});
 
 /** Tabs of sources; the one in focus is what buttons of time act on. */
 export function Sources() {
@@ -81,7 +83,8 @@ export function ForkDialog() {
     }
     element.showModal();
     setError("");
-    setPicked({});
+    setPicked(proposed.value);
+    proposed.value = {};
     setRows([["", ""]]);
     setName(`fork ${app.sources.value.length}`);
     app.choices().then(setChoices, (problem: unknown) => setError(app.messageOf(problem)));

@@ -23,3 +23,14 @@ export function seconds(t: number, step: number): string {
 export function grouped(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, "\u2009");
 }
+
+/** Most numbers of a vector that are written out. */
+const MOST = 40;
+
+/** A number, or several in brackets. */
+export function vector(values: readonly number[]): string {
+  if (values.length === 1) return number(values[0]!);
+  const shown = values.slice(0, MOST).map((value) => number(value));
+  const rest = values.length - shown.length;
+  return `[${shown.join(", ")}${rest > 0 ? `, … ${rest} more` : ""}]`;
+}

@@ -44,9 +44,10 @@ const KEYS: readonly Key[] = [
     },
   },
   { keys: ["1"], what: "console", do: () => (tab.value = "console") },
-  { keys: ["2"], what: "text", do: () => (tab.value = "text") },
-  { keys: ["3"], what: "breakpoints and watches", do: () => (tab.value = "stops") },
-  { keys: ["4"], what: "differences", do: () => (tab.value = "differences") },
+  { keys: ["2"], what: "parameters", do: () => (tab.value = "parameters") },
+  { keys: ["3"], what: "text", do: () => (tab.value = "text") },
+  { keys: ["4"], what: "breakpoints and watches", do: () => (tab.value = "stops") },
+  { keys: ["5"], what: "differences", do: () => (tab.value = "differences") },
   { keys: ["l"], what: "light, dark", do: toggleTheme },
   {
     keys: ["Escape"],
