@@ -16,16 +16,27 @@ export interface Ink {
   warn: string;
 }
 
+/** What colours blocks and wires as a whole, and seldom changes. */
+export interface Tint {
+  off: ReadonlySet<string>;
+  loops: ReadonlySet<string>;
+  heat: ReadonlyMap<string, number> | null;
+}
+
 /** What is marked. */
 export interface Marks {
   hover: Hit;
   selected: string | null;
   present: string | null;
-  off: ReadonlySet<string>;
   scoped: ReadonlySet<string>;
-  loops: ReadonlySet<string>;
   found: ReadonlySet<number>;
-  heat: ReadonlyMap<string, number> | null;
+}
+
+/** Size of a canvas in CSS pixels, and device pixels in each. */
+export interface Size {
+  width: number;
+  height: number;
+  ratio: number;
 }
 
 interface Stroke {
@@ -113,29 +124,58 @@ export class Painter {
     };
   }
 
-  paint(
-    context: CanvasRenderingContext2D,
-    view: View,
-    size: { width: number; height: number; ratio: number },
-    ink: Ink,
-    marks: Marks,
-  ): void {
+  /** Paints all but marks on a canvas that shows a part of the sheet. */
+  paint(context: CanvasRenderingContext2D, view: View, size: Size, ink: Ink, tint: Tint): void {
     const { width, height, ratio } = size;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = ink.sheet;
     context.fillRect(0, 0, width, height);
-    const scale = ratio * view.scale;
-    context.setTransform(scale, 0, 0, scale, ratio * view.x, ratio * view.y);
-    const seen: Rect = {
-      x: -view.x / view.scale,
-      y: -view.y / view.scale,
-      width: width / view.scale,
-      height: height / view.scale,
-    };
-    this.frames(context, view, seen, ink, marks);
-    this.wires(context, view, seen, ink, marks);
-    this.symbols(context, view, seen, ink, marks);
+    transform(context, view, ratio);
+    const seen = seenBy(view, size);
+    this.frames(context, view, seen, ink, tint);
+    this.wires(context, view, seen, ink, tint);
+    this.symbols(context, view, seen, ink, tint);
     if (view.scale > SMALL_TEXT) this.labels(context, seen, ink);
+  }
+
+  /** Paints what is selected, found, due or under the mouse. */
+  mark(context: CanvasRenderingContext2D, view: View, size: Size, ink: Ink, marks: Marks): void {
+    transform(context, view, size.ratio);
+    const seen = seenBy(view, size);
+    const { frames, schematic, symbols } = this.drawing;
+    context.setLineDash([]);
+    context.strokeStyle = ink.accent;
+    for (let index = 1; index < frames.length; index++) {
+      const chosen = marks.selected === schematic.frames[index]!.path;
+      const hovered = marks.hover?.kind === "frame" && marks.hover.index === index;
+      if ((!chosen && !hovered) || !meet(frames[index]!, seen)) continue;
+      context.lineWidth = chosen ? 2 : 1;
+      box(context, frames[index]!, 8);
+      context.stroke();
+    }
+    if (marks.scoped.size) {
+      schematic.wires.forEach((_, index) => {
+        if (marks.scoped.has(this.pathOf(index))) this.band(context, index, ink.accent, 4, 0.5);
+      });
+    }
+    if (marks.hover?.kind === "wire") this.band(context, marks.hover.index, ink.accent, 3, 0.9);
+    symbols.forEach((rect, index) => {
+      if (meet(rect, seen)) this.outline(context, index, ink, marks);
+    });
+  }
+
+  private band(
+    context: CanvasRenderingContext2D,
+    wire: number,
+    colour: string,
+    width: number,
+    alpha: number,
+  ): void {
+    context.globalAlpha = alpha;
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.stroke(this.ways[wire]!);
+    context.globalAlpha = 1;
   }
 
   private frames(
@@ -143,24 +183,22 @@ export class Painter {
     view: View,
     seen: Rect,
     ink: Ink,
-    marks: Marks,
+    tint: Tint,
   ): void {
     const { frames, schematic } = this.drawing;
     for (let index = 1; index < frames.length; index++) {
       const rect = frames[index]!;
       if (!meet(rect, seen)) continue;
       const { name, path } = schematic.frames[index]!;
-      context.globalAlpha = isOff(path, marks.off) ? 0.45 : 1;
+      context.globalAlpha = isOff(path, tint.off) ? 0.45 : 1;
       context.fillStyle = ink.frames[Math.min(this.depth[index]!, ink.frames.length - 1)]!;
-      const chosen = marks.selected === path;
-      const hovered = marks.hover?.kind === "frame" && marks.hover.index === index;
-      context.strokeStyle = chosen || hovered ? ink.accent : ink.frameLine;
-      context.lineWidth = chosen ? 2 : 1;
+      context.strokeStyle = ink.frameLine;
+      context.lineWidth = 1;
       box(context, rect, 8);
       context.fill();
       context.stroke();
       if (view.scale > ANY_TEXT) {
-        context.fillStyle = hovered ? ink.accent : ink.faint;
+        context.fillStyle = ink.faint;
         const size = view.scale < SMALL_TEXT ? Math.min(9 / view.scale, 20) : 12;
         context.font = `600 ${size}px ${FONT}`;
         context.textAlign = "left";
@@ -175,21 +213,21 @@ export class Painter {
     view: View,
     seen: Rect,
     ink: Ink,
-    marks: Marks,
+    tint: Tint,
   ): void {
     const { symbols, wires } = this.drawing.schematic;
     for (const net of this.nets) {
       if (!meet(net.box, seen)) continue;
       const from = symbols[net.from]!;
       const line = this.colour(net.from, ink).line;
-      context.globalAlpha = isOff(from.path, marks.off) ? 0.35 : 1;
+      context.globalAlpha = isOff(from.path, tint.off) ? 0.35 : 1;
       if (view.scale > 0.3) {
         context.setLineDash([]);
         context.strokeStyle = ink.sheet;
         context.lineWidth = 5;
         context.globalAlpha *= 0.8;
         context.stroke(net.all);
-        context.globalAlpha = isOff(from.path, marks.off) ? 0.35 : 1;
+        context.globalAlpha = isOff(from.path, tint.off) ? 0.35 : 1;
       }
       context.strokeStyle = line;
       context.fillStyle = line;
@@ -200,16 +238,10 @@ export class Painter {
       }
       context.setLineDash([]);
       context.fill(net.marks);
+      if (!tint.loops.has(from.path)) continue;
       for (const index of net.wires) {
-        const wire = wires[index]!;
-        const hovered = marks.hover?.kind === "wire" && marks.hover.index === index;
-        const looped = marks.loops.has(from.path) && marks.loops.has(symbols[wire.to.symbol]!.path);
-        const scoped = marks.scoped.size > 0 && marks.scoped.has(this.pathOf(index));
-        if (!hovered && !looped && !scoped) continue;
-        context.globalAlpha = hovered ? 0.9 : 0.5;
-        context.strokeStyle = looped && !hovered ? ink.warn : ink.accent;
-        context.lineWidth = hovered ? 3 : 4;
-        context.stroke(this.ways[index]!);
+        if (!tint.loops.has(symbols[wires[index]!.to.symbol]!.path)) continue;
+        this.band(context, index, ink.warn, 4, 0.5);
       }
     }
     context.globalAlpha = 1;
@@ -230,28 +262,28 @@ export class Painter {
     view: View,
     seen: Rect,
     ink: Ink,
-    marks: Marks,
+    tint: Tint,
   ): void {
     const { schematic, symbols } = this.drawing;
-    const hottest = Math.max(1e-9, ...(marks.heat?.values() ?? []));
+    const hottest = Math.max(1e-9, ...(tint.heat?.values() ?? []));
     symbols.forEach((rect, index) => {
       if (!meet(rect, seen)) return;
       const symbol = schematic.symbols[index]!;
       const { line, fill } = this.colour(index, ink);
-      context.globalAlpha = isOff(symbol.path, marks.off) ? 0.35 : 1;
+      context.globalAlpha = isOff(symbol.path, tint.off) ? 0.35 : 1;
       if (symbol.role === "Join") {
         context.fillStyle = line;
         context.fillRect(rect.x, rect.y, rect.width, rect.height);
         return;
       }
-      this.outline(context, index, ink, marks);
+      if (tint.loops.has(symbol.path)) this.halo(context, index, ink.warn, 5, 2);
       context.fillStyle = fill;
       context.strokeStyle = line;
       context.lineWidth = 1.4;
       context.setLineDash(symbol.role === "Hidden" ? [3, 2] : []);
       box(context, rect, symbol.role === "Condition" ? 10 : 6);
       context.fill();
-      const cost = marks.heat ? heatOf(symbol.path, symbol.role === "Folded", marks.heat) : null;
+      const cost = tint.heat ? heatOf(symbol.path, symbol.role === "Folded", tint.heat) : null;
       if (cost !== null) {
         context.fillStyle = `rgba(230, 80, 20, ${0.75 * Math.sqrt(Math.min(1, cost / hottest))})`;
         context.fill();
@@ -274,23 +306,30 @@ export class Painter {
     context.globalAlpha = 1;
   }
 
-  /** A halo around what is selected, found, due or in a loop. */
+  private halo(
+    context: CanvasRenderingContext2D,
+    index: number,
+    colour: string,
+    by: number,
+    width: number,
+  ): void {
+    const { x, y, width: w, height: h } = this.drawing.symbols[index]!;
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    box(context, { x: x - by, y: y - by, width: w + 2 * by, height: h + 2 * by }, 6 + by);
+    context.stroke();
+  }
+
+  /** A halo around what is selected, found, due or under the mouse. */
   private outline(context: CanvasRenderingContext2D, index: number, ink: Ink, marks: Marks): void {
     const { path } = this.drawing.schematic.symbols[index]!;
-    const rect = this.drawing.symbols[index]!;
-    const hovered = marks.hover?.kind === "symbol" && marks.hover.index === index;
-    const halo = (colour: string, by: number, width: number) => {
-      context.strokeStyle = colour;
-      context.lineWidth = width;
-      const { x, y, width: w, height: h } = rect;
-      box(context, { x: x - by, y: y - by, width: w + 2 * by, height: h + 2 * by }, 6 + by);
-      context.stroke();
-    };
-    if (marks.loops.has(path)) halo(ink.warn, 5, 2);
-    if (marks.found.has(index)) halo(ink.warn, 3, 4);
-    if (marks.present !== null && marks.present === path) halo(ink.accent, 6, 1.5);
-    if (marks.selected === path && path) halo(ink.accent, 2.5, 3);
-    else if (hovered) halo(ink.accent, 2, 1);
+    if (marks.found.has(index)) this.halo(context, index, ink.warn, 3, 4);
+    if (!path) return;
+    if (marks.present === path) this.halo(context, index, ink.accent, 6, 1.5);
+    if (marks.selected === path) this.halo(context, index, ink.accent, 2.5, 3);
+    else if (marks.hover?.kind === "symbol" && marks.hover.index === index) {
+      this.halo(context, index, ink.accent, 2, 1);
+    }
   }
 
   private text(
@@ -360,6 +399,17 @@ export class Painter {
       if (meet(room, seen)) context.fillText(label, end[0] - 6, end[1] - 4);
     });
   }
+}
+
+function transform(context: CanvasRenderingContext2D, view: View, ratio: number): void {
+  const scale = ratio * view.scale;
+  context.setTransform(scale, 0, 0, scale, ratio * view.x, ratio * view.y);
+}
+
+/** The part of the world that a canvas shows. */
+function seenBy(view: View, { width, height }: Size): Rect {
+  const { x, y, scale } = view;
+  return { x: -x / scale, y: -y / scale, width: width / scale, height: height / scale };
 }
 
 /** The time of a block, or of all blocks in a frame [µs per step]. */

@@ -6,9 +6,8 @@ import * as app from "../app";
 import type { Drawing, Point } from "../protocol";
 import { scopedPaths, addToScope } from "../scopes/scopes";
 import { icons } from "../ui/icons";
-import { css, dark } from "../ui/theme";
+import { dark } from "../ui/theme";
 import {
-  fit,
   type Hit,
   hit,
   neighbour,
@@ -19,118 +18,15 @@ import {
   zoom,
 } from "./geometry";
 import { Legend } from "./legend";
-import { type Ink, type Marks, Painter } from "./paint";
+import { Painter } from "./paint";
 import * as sheet from "./sheet";
+import { inks, Stage } from "./stage";
 import { type Tip, Tooltip } from "./tooltip";
 
 /** How far from a wire the mouse may be [px]. */
 const REACH = 6;
 /** How far the mouse may move in a click [px]. */
 const CLICK = 4;
-
-function inks(): Ink {
-  return {
-    dark: dark.value,
-    sheet: css("--sheet"),
-    frames: [css("--frame-1"), css("--frame-2"), css("--frame-3")],
-    frameLine: css("--frame-line"),
-    ink: css("--ink"),
-    faint: css("--faint"),
-    accent: css("--accent"),
-    warn: css("--warn"),
-  };
-}
-
-/** What moves, without going through the components. */
-class Stage {
-  view: View = { x: 0, y: 0, scale: 1 };
-  hover: Hit = null;
-  painter: Painter | null = null;
-  ink: Ink = inks();
-  fitted = false;
-  private due = 0;
-  /** Milliseconds of the last painting, for those who measure. */
-  cost = 0;
-
-  constructor(
-    readonly canvas: HTMLCanvasElement,
-    private readonly context: CanvasRenderingContext2D,
-  ) {}
-
-  get drawing(): Drawing | null {
-    return this.painter?.drawing ?? null;
-  }
-
-  request(): void {
-    if (this.due) return;
-    this.due = requestAnimationFrame(() => {
-      this.due = 0;
-      this.paint();
-    });
-  }
-
-  size(): { width: number; height: number; ratio: number } {
-    const { clientWidth: width, clientHeight: height } = this.canvas;
-    return { width, height, ratio: devicePixelRatio || 1 };
-  }
-
-  fit(): void {
-    const { width, height } = this.size();
-    const frame = this.drawing?.frames[0];
-    if (!frame || !width) return;
-    this.view = fit(frame, width, height);
-    this.fitted = true;
-    this.request();
-  }
-
-  /** Moves so that a block is seen. */
-  reveal(index: number): void {
-    const rect = this.drawing?.symbols[index];
-    if (!rect) return;
-    const { width, height } = this.size();
-    const scale = Math.max(this.view.scale, 0.7);
-    const x = width / 2 - scale * (rect.x + rect.width / 2);
-    const y = height / 2 - scale * (rect.y + rect.height / 2);
-    const seen =
-      this.view.x + this.view.scale * rect.x > 0 &&
-      this.view.y + this.view.scale * rect.y > 0 &&
-      this.view.x + this.view.scale * (rect.x + rect.width) < width &&
-      this.view.y + this.view.scale * (rect.y + rect.height) < height;
-    if (!seen || this.view.scale < 0.5) this.view = { x, y, scale };
-    this.request();
-  }
-
-  private paint(): void {
-    const size = this.size();
-    const [width, height] = [
-      Math.round(size.width * size.ratio),
-      Math.round(size.height * size.ratio),
-    ];
-    if (this.canvas.width !== width || this.canvas.height !== height) {
-      this.canvas.width = width;
-      this.canvas.height = height;
-    }
-    const began = performance.now();
-    if (!this.painter) {
-      this.context.clearRect(0, 0, width, height);
-      return;
-    }
-    const state = app.state.value;
-    const selected = app.selection.value;
-    const marks: Marks = {
-      hover: this.hover,
-      selected: selected && selected.kind !== "wire" ? selected.path : null,
-      present: state && !state.running ? state.block : null,
-      off: new Set(state?.off ?? []),
-      scoped: scopedPaths.value,
-      loops: sheet.loops.value,
-      found: sheet.found.value,
-      heat: app.heat.value,
-    };
-    this.painter.paint(this.context, this.view, size, this.ink, marks);
-    this.cost = performance.now() - began;
-  }
-}
 
 function tipOf(drawing: Drawing, at: Hit): Omit<Tip, "x" | "y" | "width" | "height"> | null {
   if (!at || at.kind === "frame") return null;
