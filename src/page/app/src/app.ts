@@ -17,6 +17,7 @@ import {
   type PoseFrame,
   PROTOCOL,
   type State,
+  type Values,
   type WatchAnswer,
 } from "./protocol";
 import { Series } from "./scopes/series";
@@ -146,6 +147,8 @@ function onMessage(message: Record<string, Json>): void {
   if (message.state) onState(message.state as unknown as State);
   if (message.diagnostics) diagnostics.value = message.diagnostics as unknown as Diagnostic[];
   if (message.watched) register(0, message.watched as unknown as WatchAnswer);
+  const notice = message.notice as { message?: string } | undefined;
+  if (notice?.message) say("output", notice.message);
   if (typeof message.gone === "number") onGone(message.gone);
   if (typeof message.problem === "string") problem.value = message.problem;
 }
@@ -160,9 +163,10 @@ function onModel(fresh: Model): void {
 }
 
 function onState(fresh: State): void {
+  if (fresh.halt !== undefined) fresh.stopped_by = fresh.halt === "end" ? null : fresh.halt || null;
   stateOf(fresh.source).value = fresh;
   if (fresh.source !== focus.value) return;
-  if (fresh.values) values.value = new Map([...values.value, ...fresh.values.map(textOf)]);
+  if (fresh.values) values.value = new Map([...values.value, ...textsOf(fresh.values)]);
   if (fresh.heat && heat.value) heat.value = new Map(fresh.heat);
 }
 
@@ -287,9 +291,18 @@ export function follow(part: string, paths: readonly string[]): void {
   void refresh();
 }
 
-function textOf([path, value]: [string, Live]): [string, string] {
-  return [path, typeof value === "string" ? value : vector(value)];
+function textsOf(values: Values): [string, string][] {
+  const entries: [string, Live][] = Array.isArray(values) ? values : Object.entries(values);
+  return entries.map(([path, value]) => {
+    if (value === null) return [path, "–"];
+    if (typeof value === "string") return [path, value];
+    const unit = watchedOf(focus.value, path)?.answer.unit ?? units.get(path) ?? "";
+    return [path, unit ? `${vector(value)} ${unit}` : vector(value)];
+  });
 }
+
+/** Units of ports, as far as blocks have told them. */
+const units = new Map<string, string>();
 
 async function refresh(): Promise<void> {
   const paths = [...new Set([...interests.values()].flat())].sort();
@@ -297,8 +310,8 @@ async function refresh(): Promise<void> {
   if (key === subscribed || !link?.live || status.value !== "open") return;
   subscribed = key;
   try {
-    const answer = await ask<{ values?: [string, Live][] }>("values", { paths });
-    if (answer.values) values.value = new Map(answer.values.map(textOf));
+    const answer = await ask<{ values?: Values }>("values", { paths });
+    if (answer.values) values.value = new Map(textsOf(answer.values));
   } catch {
     subscribed = "";
   }
@@ -328,11 +341,18 @@ export function block(path: string, anew = false): Promise<BlockAnswer> {
   const key = `${focus.value}:${path}`;
   let known = anew ? undefined : blockCache.get(key);
   if (!known) {
-    known = ask<BlockAnswer>("block", { path });
+    known = ask<BlockAnswer>("block", { path }).then(whole);
     known.catch(() => blockCache.delete(key));
     blockCache.set(key, known);
   }
   return known;
+}
+
+/** What the server leaves out: paths of inputs. */
+function whole(answer: BlockAnswer): BlockAnswer {
+  const inputs = answer.inputs.map((port) => ({ ...port, path: `${answer.path}.${port.name}` }));
+  for (const { path, unit } of answer.outputs) if (unit) units.set(path, unit);
+  return { ...answer, inputs };
 }
 
 effect(() => {

@@ -60,7 +60,8 @@ export interface Model {
 }
 
 /** A live value: as text with its unit, or its numbers. */
-export type Live = string | number[];
+export type Live = string | number[] | null;
+export type Values = [string, Live][] | { [path: string]: Live };
 
 export interface State {
   source: number;
@@ -79,7 +80,9 @@ export interface State {
   stopped_by: string | null;
   achieved: number | null;
   off: string[];
-  values?: [string, Live][];
+  /** Why it stopped; empty if it did not. */
+  halt?: string;
+  values?: Values;
   heat?: [string, number][];
 }
 
@@ -184,13 +187,18 @@ export interface Parameter {
   tunable: boolean;
   min?: number | null;
   max?: number | null;
+  /** Whether the text of the diagram gives it. */
+  given?: boolean;
+  type?: string;
 }
 export interface PortInfo {
+  name: string;
   path: string;
   type: string;
-  unit: string;
-  frame: string;
-  from?: string | null;
+  unit?: string;
+  frame?: string;
+  /** What an input reads. */
+  from?: string[];
 }
 export interface BlockAnswer {
   path: string;
@@ -201,8 +209,8 @@ export interface BlockAnswer {
   inputs: PortInfo[];
   outputs: PortInfo[];
   rate: string;
-  line: { file: string; line: number; column: number; end?: number } | null;
-  time_us: number | null;
+  line: { file: string; line: number; column: number } | null;
+  time_us?: number | null;
 }
 export interface WatchAnswer {
   signal: number;

@@ -61,7 +61,7 @@ function WirePart({ path, to, type }: { path: string; to: string; type: string }
     return () => app.follow("inspector", []);
   }, [path]);
   const port = block?.outputs.find((output) => path.startsWith(output.path));
-  const value = app.live.value ? app.values.value.get(path) : app.replayed(path);
+  const value = liveValue(path);
   return (
     <>
       <dl>
@@ -116,9 +116,9 @@ function blockOf(path: string, end: number): string {
 function BlockPart({ path, frame }: { path: string; frame: boolean }) {
   const { block, error, again } = useBlock(path);
   const ports = block ? [...block.inputs, ...block.outputs] : [];
-  const key = ports.map((port) => port.path).join();
+  const key = [...new Set(ports.flatMap(readsOf))].join(" ");
   useEffect(() => {
-    app.follow("inspector", key ? key.split(",") : []);
+    app.follow("inspector", key ? key.split(" ") : []);
     return () => app.follow("inspector", []);
   }, [key]);
   const drawing = sheet.drawn.value?.drawing;
@@ -195,6 +195,12 @@ function BlockPart({ path, frame }: { path: string; frame: boolean }) {
   );
 }
 
+/** Signals that a port shows: what an input reads, an output itself. */
+const readsOf = (port: PortInfo): string[] => port.from ?? [port.path];
+
+const liveValue = (path: string) =>
+  app.live.value ? app.values.value.get(path) : app.replayed(path);
+
 function Ports({ title, ports }: { title: string; ports: readonly PortInfo[] }) {
   if (!ports.length) return null;
   return (
@@ -202,24 +208,26 @@ function Ports({ title, ports }: { title: string; ports: readonly PortInfo[] }) 
       <h3>{title}</h3>
       <ul class="ports">
         {ports.map((port) => {
-          const value = app.live.value
-            ? app.values.value.get(port.path)
-            : app.replayed(port.from ?? port.path);
-          const name = port.path.split(".").at(-1) ?? port.path;
+          const [read] = readsOf(port);
+          const several = (port.from?.length ?? 0) > 1;
+          const value = read && !several ? liveValue(read) : null;
           return (
             <li key={port.path}>
               <button
                 class="link"
-                title={`Add ${port.from ?? port.path} to the scope`}
-                onClick={() => void addToScope(port.from ?? port.path, false)}
+                title={read ? `Add ${read} to the scope` : "It is not connected"}
+                disabled={!read}
+                onClick={() => {
+                  for (const path of readsOf(port)) void addToScope(path, false);
+                }}
               >
-                {name}
+                {port.name}
               </button>
               <span class="faint">
                 {port.type}
                 {port.unit && ` [${port.unit}]`}
                 {port.frame && `, in ${port.frame}`}
-                {port.from && <> ← {port.from}</>}
+                {port.from && port.from.length > 0 && <> ← {port.from.join(", ")}</>}
               </span>
               {value && <output class="num value">{value}</output>}
             </li>

@@ -27,7 +27,7 @@ export function Tooltip({ tip }: { tip: Tip }) {
     app.follow("tip", [tip.path]);
     app.block(tip.block).then(
       (block) => {
-        const port = block.outputs.find(({ path }) => path.split(".").at(-1) === tip.port);
+        const port = block.outputs.find(({ name }) => name === tip.port);
         if (current) setInfo(port ?? null);
       },
       () => {},

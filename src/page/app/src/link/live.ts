@@ -18,6 +18,7 @@ export class LiveLink implements Link {
   private next = 1;
   private wait = FIRST_WAIT;
   private listener: Listener | null = null;
+  private unacknowledged: number | null = null;
 
   constructor(private readonly url: string) {}
 
@@ -68,12 +69,15 @@ export class LiveLink implements Link {
 
   private binary(bytes: ArrayBuffer): void {
     this.listener?.frame(bytes);
+    const waits = this.unacknowledged !== null;
+    this.unacknowledged = sequenceOf(bytes);
+    if (waits) return;
     // Acknowledged when it has been drawn, so that a slow page gets fewer; a page that is not
     // seen draws nothing, but must not stop either.
     const acknowledge = () => {
-      if (this.socket?.readyState === WebSocket.OPEN) {
-        this.socket.send(JSON.stringify({ ack: sequenceOf(bytes) }));
-      }
+      const ack = this.unacknowledged;
+      this.unacknowledged = null;
+      if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ ack }));
     };
     if (document.hidden) setTimeout(acknowledge, 250);
     else requestAnimationFrame(acknowledge);

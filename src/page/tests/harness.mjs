@@ -1,0 +1,223 @@
+// What the browser tests share: a server, a browser, and a list of what went wrong.
+
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { inflateSync } from "node:zlib";
+
+const require = createRequire(new URL("../app/package.json", import.meta.url));
+const { chromium } = require("playwright-core");
+
+export const root = resolve(import.meta.dirname, "../../..");
+export const legwork =
+  process.env.LEGWORK ?? join(root, "target/release/legwork");
+export const scratch = mkdtempSync(join(tmpdir(), "legwork-page-"));
+
+/** Longest that anything is waited for [ms]; the machine may be busy. */
+export const PATIENCE = 20_000;
+
+const ended = [];
+
+/** Runs `legwork` to its end. */
+export function run(...args) {
+  return new Promise((done, fail) => {
+    const child = spawn(legwork, args, { cwd: root });
+    let [out, err] = ["", ""];
+    child.stdout.on("data", (data) => (out += data));
+    child.stderr.on("data", (data) => (err += data));
+    child.on("error", fail);
+    child.on("close", (code) => {
+      if (code === 0) done(out);
+      else
+        fail(new Error(`legwork ${args.join(" ")} ended with ${code}: ${err}`));
+    });
+  });
+}
+
+/** Starts `legwork view` and waits for its address. */
+export function view(file, ...args) {
+  return new Promise((done, fail) => {
+    const began = performance.now();
+    const child = spawn(legwork, ["view", file, "--no-open", ...args], {
+      cwd: root,
+    });
+    let [out, err] = ["", ""];
+    child.stderr.on("data", (data) => (err += data));
+    child.on("error", fail);
+    const closed = new Promise((gone) => child.on("close", gone));
+    const stop = async () => {
+      child.kill("SIGINT");
+      const late = setTimeout(() => child.kill("SIGKILL"), 5000);
+      const code = await closed;
+      clearTimeout(late);
+      return code;
+    };
+    ended.push(stop);
+    child.stdout.on("data", (data) => {
+      out += data;
+      const address = out.match(/https?:\/\/\S+/);
+      if (address) done({ address: address[0], stop, began, pid: child.pid });
+    });
+    void closed.then((code) =>
+      fail(new Error(`no address, ended with ${code}: ${err}`)),
+    );
+  });
+}
+
+/** A browser that asks nobody but the server. */
+export async function browse() {
+  const flags = [
+    "--headless",
+    "--no-sandbox",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+  ];
+  const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+  // A fresh profile each time.
+  return chromium.launch({ executablePath, args: flags });
+}
+
+/** Opens a page; what it logs as an error, and whom it asks, is kept. */
+export async function open(browser, address, options = {}) {
+  const viewport = { width: 1440, height: 860 };
+  const page = await browser.newPage({ viewport, ...options });
+  page.setDefaultTimeout(PATIENCE);
+  const faults = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type()))
+      faults.push(message.text());
+  });
+  page.on("pageerror", (error) => faults.push(String(error)));
+  const own = new URL(address).host;
+  page.on("request", (request) => {
+    const { host, protocol } = new URL(request.url());
+    if (["data:", "blob:", "file:"].includes(protocol)) return;
+    if (host !== own) faults.push(`it asks ${request.url()}`);
+  });
+  await page.goto(address);
+  return { page, faults };
+}
+
+/** Waits until something holds. */
+export async function until(what, holds, patience = PATIENCE) {
+  const began = performance.now();
+  let last;
+  for (;;) {
+    last = await holds();
+    if (last) return last;
+    if (performance.now() - began > patience)
+      throw new Error(`in vain: ${what}`);
+    await new Promise((wake) => setTimeout(wake, 50));
+  }
+}
+
+export function check(holds, words) {
+  if (!holds) throw new Error(words);
+}
+
+export function close(a, b, relative, words) {
+  const most = relative * Math.max(1e-9, Math.abs(b));
+  check(Math.abs(a - b) <= most, `${words}: ${a}, and not ${b}`);
+}
+
+/** A number as the page writes it. */
+export const parse = (text) =>
+  Number(text.replaceAll("−", "-").replace(/[^\d.eE+-].*$/, ""));
+
+/** All numbers in a text of the page. */
+export const numbersIn = (text) =>
+  (text.replaceAll("−", "-").match(/-?\d+(\.\d+)?(e-?\d+)?/g) ?? []).map(
+    Number,
+  );
+
+/** Pixels of a PNG without interlacing, 8 bits a channel. */
+export function pixels(png) {
+  let at = 8;
+  let [width, height, channels] = [0, 0, 0];
+  const parts = [];
+  while (at < png.length) {
+    const length = png.readUInt32BE(at);
+    const kind = png.toString("latin1", at + 4, at + 8);
+    const data = png.subarray(at + 8, at + 8 + length);
+    if (kind === "IHDR") {
+      [width, height] = [data.readUInt32BE(0), data.readUInt32BE(4)];
+      channels = { 2: 3, 6: 4 }[data[9]];
+      check(
+        data[8] === 8 && channels && data[12] === 0,
+        "an unknown kind of PNG",
+      );
+    } else if (kind === "IDAT") parts.push(data);
+    at += 12 + length;
+  }
+  const raw = inflateSync(Buffer.concat(parts));
+  const stride = width * channels;
+  const out = Buffer.alloc(height * stride);
+  for (let y = 0; y < height; y++) {
+    const filter = raw[y * (stride + 1)];
+    for (let x = 0; x < stride; x++) {
+      const i = y * stride + x;
+      const a = x >= channels ? out[i - channels] : 0;
+      const b = y ? out[i - stride] : 0;
+      const c = x >= channels && y ? out[i - stride - channels] : 0;
+      const p = a + b - c;
+      const [pa, pb, pc] = [Math.abs(p - a), Math.abs(p - b), Math.abs(p - c)];
+      const paeth = pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
+      const guess = [0, a, b, (a + b) >> 1, paeth][filter];
+      out[i] = (raw[y * (stride + 1) + 1 + x] + guess) & 255;
+    }
+  }
+  return { width, height, channels, data: out };
+}
+
+/** Part of the pixels of an element that are unlike its most frequent colour. */
+export async function painted(locator, box) {
+  const { width, height, channels, data } = pixels(await locator.screenshot());
+  const [x0, y0, x1, y1] = (box ?? [0, 0, 1, 1]).map((part, i) =>
+    Math.round(part * (i % 2 ? height : width)),
+  );
+  const counts = new Map();
+  let [all, other] = [0, 0];
+  const colour = (x, y) => {
+    const i = (y * width + x) * channels;
+    return (data[i] >> 3) * 1024 + (data[i + 1] >> 3) * 32 + (data[i + 2] >> 3);
+  };
+  for (let y = y0; y < y1; y++) {
+    for (let x = x0; x < x1; x++) {
+      counts.set(colour(x, y), (counts.get(colour(x, y)) ?? 0) + 1);
+      all++;
+    }
+  }
+  const [ground] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a));
+  for (const [key, count] of counts) if (key !== ground) other += count;
+  return { part: other / all, colours: counts.size };
+}
+
+/** Runs tests one after the other; the first failure ends a group, and the exit code tells. */
+export async function tests(groups) {
+  let failed = 0;
+  const only = process.argv.slice(2);
+  for (const [name, body] of Object.entries(groups)) {
+    if (only.length && !only.some((word) => name.includes(word))) continue;
+    const began = performance.now();
+    const notes = [];
+    try {
+      await body((note) => notes.push(note));
+      console.log(
+        `ok    ${name} (${((performance.now() - began) / 1000).toFixed(1)} s)`,
+      );
+    } catch (error) {
+      failed++;
+      console.log(`FAIL  ${name}: ${error.stack}`);
+    }
+    for (const note of notes) console.log(`      ${note}`);
+  }
+  for (const stop of ended) await stop();
+  rmSync(scratch, { recursive: true, force: true });
+  process.exitCode = failed ? 1 : 0;
+}
