@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { inflateSync } from "node:zlib";
@@ -13,12 +13,15 @@ const { chromium } = require("playwright-core");
 export const root = resolve(import.meta.dirname, "../../..");
 export const legwork =
   process.env.LEGWORK ?? join(root, "target/release/legwork");
+/** A folder whose page is tried in place of that in the binary, so that nothing need be built. */
+const overlay = process.env.PAGE_DIST;
 export const scratch = mkdtempSync(join(tmpdir(), "legwork-page-"));
 
 /** Longest that anything is waited for [ms]; the machine may be busy. */
 export const PATIENCE = 20_000;
 
 const ended = [];
+const pages = [];
 
 /** Runs `legwork` to its end. */
 export function run(...args) {
@@ -78,15 +81,20 @@ export async function browse() {
     "--disable-sync",
     "--no-first-run",
   ];
+  // A page that is laid over the server's does not come from this machine, says Chromium.
+  if (overlay) flags.push("--disable-features=LocalNetworkAccessChecks");
   const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
   // A fresh profile each time.
-  return chromium.launch({ executablePath, args: flags });
+  const browser = await chromium.launch({ executablePath, args: flags });
+  ended.push(() => browser.close());
+  return browser;
 }
 
 /** Opens a page; what it logs as an error, and whom it asks, is kept. */
 export async function open(browser, address, options = {}) {
   const viewport = { width: 1440, height: 860 };
   const page = await browser.newPage({ viewport, ...options });
+  pages.push(page);
   page.setDefaultTimeout(PATIENCE);
   const faults = [];
   page.on("console", (message) => {
@@ -100,6 +108,21 @@ export async function open(browser, address, options = {}) {
     if (["data:", "blob:", "file:"].includes(protocol)) return;
     if (host !== own) faults.push(`it asks ${request.url()}`);
   });
+  if (overlay) {
+    const file = (url) =>
+      join(overlay, url.pathname === "/" ? "index.html" : url.pathname);
+    await page.route(
+      (url) => url.pathname === "/" || url.pathname.startsWith("/assets/"),
+      async (route) => {
+        const path = file(new URL(route.request().url()));
+        if (!path.endsWith("index.html")) return route.fulfill({ path });
+        return route.fulfill({
+          response: await route.fetch(),
+          body: readFileSync(path),
+        });
+      },
+    );
+  }
   await page.goto(address);
   return { page, faults };
 }
@@ -198,6 +221,17 @@ export async function painted(locator, box) {
   return { part: other / all, colours: counts.size };
 }
 
+/** With PICTURES, a folder, what open pages show when a test fails. */
+async function pictures(name) {
+  const folder = process.env.PICTURES;
+  if (!folder) return;
+  for (const [i, page] of pages.filter((page) => !page.isClosed()).entries()) {
+    await page.screenshot({
+      path: join(folder, `${name.replace(/\W+/g, "_").slice(0, 20)}_${i}.png`),
+    });
+  }
+}
+
 /** Runs tests one after the other; the first failure ends a group, and the exit code tells. */
 export async function tests(groups) {
   let failed = 0;
@@ -214,10 +248,11 @@ export async function tests(groups) {
     } catch (error) {
       failed++;
       console.log(`FAIL  ${name}: ${error.stack}`);
+      await pictures(name);
     }
     for (const note of notes) console.log(`      ${note}`);
   }
   for (const stop of ended) await stop();
   rmSync(scratch, { recursive: true, force: true });
-  process.exitCode = failed ? 1 : 0;
+  process.exit(failed ? 1 : 0);
 }

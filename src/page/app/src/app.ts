@@ -3,6 +3,7 @@
 
 import { computed, effect, type Signal, signal } from "@preact/signals";
 import type { Link, Status } from "./link/link";
+import * as normal from "./link/normal";
 import {
   type BlockAnswer,
   type Choices,
@@ -163,6 +164,8 @@ function onModel(fresh: Model): void {
 }
 
 function onState(fresh: State): void {
+  if (fresh.block && !fresh.stage.includes(fresh.block))
+    fresh.stage = `${fresh.stage} ${fresh.block}`;
   if (fresh.halt !== undefined) fresh.stopped_by = fresh.halt === "end" ? null : fresh.halt || null;
   stateOf(fresh.source).value = fresh;
   if (fresh.source !== focus.value) return;
@@ -228,7 +231,8 @@ export function withMesh(source: number, path: string, then: (mesh: MeshFrame) =
   }
 }
 
-function register(source: number, answer: WatchAnswer): Watched {
+function register(source: number, raw: WatchAnswer): Watched {
+  const answer = normal.watch(raw);
   let known = samples.get(source);
   if (!known) samples.set(source, (known = new Map<string, Watched>()));
   const before = known.get(answer.path);
@@ -341,18 +345,17 @@ export function block(path: string, anew = false): Promise<BlockAnswer> {
   const key = `${focus.value}:${path}`;
   let known = anew ? undefined : blockCache.get(key);
   if (!known) {
-    known = ask<BlockAnswer>("block", { path }).then(whole);
+    known = ask<BlockAnswer>("block", { path }).then(remembered);
     known.catch(() => blockCache.delete(key));
     blockCache.set(key, known);
   }
   return known;
 }
 
-/** What the server leaves out: paths of inputs. */
-function whole(answer: BlockAnswer): BlockAnswer {
-  const inputs = answer.inputs.map((port) => ({ ...port, path: `${answer.path}.${port.name}` }));
+function remembered(raw: BlockAnswer): BlockAnswer {
+  const answer = normal.block(raw);
   for (const { path, unit } of answer.outputs) if (unit) units.set(path, unit);
-  return { ...answer, inputs };
+  return answer;
 }
 
 effect(() => {
@@ -360,8 +363,8 @@ effect(() => {
   blockCache.clear();
 });
 
-export function choices(): Promise<Choices> {
-  return ask<Choices>("choices");
+export async function choices(): Promise<Choices> {
+  return normal.choices(await ask<Choices>("choices"));
 }
 
 export function poseCount(frame: PoseFrame): number {

@@ -15,7 +15,7 @@ export interface Hello {
 /** A signal that is recorded. */
 export interface SignalInfo {
   path: string;
-  unit: string;
+  unit: string | null;
   type: string;
   names: string[];
   rate?: string;
@@ -24,7 +24,7 @@ export interface SignalInfo {
 export interface BlockInfo {
   path: string;
   kind: string;
-  summary: string;
+  summary: string | null;
 }
 
 export interface Variant {
@@ -242,14 +242,7 @@ export interface Input {
 export interface Choices {
   variants: Variant[];
   inputs?: Input[];
-  parameters: {
-    path: string;
-    value: string;
-    unit: string;
-    doc?: string;
-    min?: number | null;
-    max?: number | null;
-  }[];
+  parameters: Parameter[];
 }
 export interface TextFile {
   path: string;

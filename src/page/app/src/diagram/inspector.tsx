@@ -7,6 +7,7 @@ import { addToScope } from "../scopes/scopes";
 import { goTo } from "../text/place";
 import { number } from "../ui/format";
 import { icons } from "../ui/icons";
+import { Markdown } from "../ui/markdown";
 import { ParameterField } from "../ui/parameter";
 import * as sheet from "./sheet";
 
@@ -138,7 +139,8 @@ function BlockPart({ path, frame }: { path: string; frame: boolean }) {
           </button>
         </p>
       )}
-      {error && <p class="faint">{error}</p>}
+      {folds && <Inside path={path} />}
+      {error && !folds && <p class="faint">{error}</p>}
       {block && (
         <>
           <dl>
@@ -180,7 +182,7 @@ function BlockPart({ path, frame }: { path: string; frame: boolean }) {
           {block.manual && (
             <details open={block.parameters.length === 0}>
               <summary>Manual</summary>
-              <pre class="manual">{block.manual}</pre>
+              <Markdown text={block.manual} />
             </details>
           )}
           {app.live.value && (
@@ -200,6 +202,38 @@ const readsOf = (port: PortInfo): string[] => port.from ?? [port.path];
 
 const liveValue = (path: string) =>
   app.live.value ? app.values.value.get(path) : app.replayed(path);
+
+/** The blocks in a frame. */
+function Inside({ path }: { path: string }) {
+  const blocks = (app.model.value?.blocks ?? []).filter(
+    (block) => block.path.startsWith(`${path}.`) || block.path.startsWith(`${path}[`),
+  );
+  if (!blocks.length) return null;
+  return (
+    <>
+      <h3>
+        {blocks.length} block{blocks.length === 1 ? "" : "s"} inside
+      </h3>
+      <ul>
+        {blocks.map((block) => (
+          <li key={block.path}>
+            <button
+              class="link"
+              title={block.summary ?? ""}
+              onClick={() => {
+                void sheet.show(block.path);
+                app.selection.value = { kind: "block", path: block.path };
+              }}
+            >
+              {block.path}
+            </button>{" "}
+            <span class="faint">{block.kind}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
 
 function Ports({ title, ports }: { title: string; ports: readonly PortInfo[] }) {
   if (!ports.length) return null;

@@ -11,7 +11,6 @@ import {
   type Material,
   Mesh,
   MeshLambertMaterial,
-  Quaternion,
   SphereGeometry,
   Vector3,
 } from "three";
@@ -85,13 +84,13 @@ export class Body {
   constructor(scene: Scene, look: Look, mesh: MeshSource, changed: () => void) {
     this.palette = new Palette(look);
     for (const robot of scene.robots) {
-      const drawn = robot.links.some((link) => drawnOf(link).length > 0);
       for (const link of robot.links) {
         const group = new Group();
         group.matrixAutoUpdate = true;
         group.name = link.name;
         for (const geometry of drawnOf(link)) this.add(group, geometry, mesh, changed);
-        if (!drawn) this.sticks(group, link);
+        // What has no shape is drawn as bones to the links that it carries.
+        if (!drawnOf(link).length) this.bones(group, link);
         this.links.push(group);
         this.names.push(link.name);
         this.group.add(group);
@@ -134,28 +133,18 @@ export class Body {
     if (made) place(new Mesh(this.keep(made), this.palette.of(color, "Box" in shape)));
   }
 
-  /** Rods to the links that it carries, where no shape is known. */
-  private sticks(to: Group, link: Link): void {
+  private bones(to: Group, link: Link): void {
     for (const end of link.ends) {
       const along = new Vector3(...end);
       const length = along.length();
       if (length < 1e-3) continue;
-      const radius = Math.max(0.004, 0.04 * length);
-      const rod = new Mesh(
-        this.keep(new CylinderGeometry(radius, radius, length, 12)),
-        this.palette.of(null, false),
-      );
-      rod.position.copy(along).multiplyScalar(0.5);
-      rod.quaternion.copy(
-        new Quaternion().setFromUnitVectors(new Vector3(0, 1, 0), along.normalize()),
-      );
-      to.add(rod);
+      const radius = Math.min(0.02, Math.max(0.004, 0.06 * length));
+      const shape = new CapsuleGeometry(radius, length, 6, 14);
+      const bone = new Mesh(this.keep(shape), this.palette.of(null, false));
+      bone.position.copy(along).multiplyScalar(0.5);
+      bone.quaternion.setFromUnitVectors(new Vector3(0, 1, 0), along.normalize());
+      to.add(bone);
     }
-    const joint = new Mesh(
-      this.keep(new SphereGeometry(0.012, 16, 10)),
-      this.palette.of(null, false),
-    );
-    to.add(joint);
   }
 
   dispose(): void {

@@ -83,15 +83,17 @@ export class Plot {
       this.plot?.destroy();
       this.shape = shape;
       this.plot = new uPlot(this.options(mode, curves, width, height), data, this.host);
-    } else {
-      if (this.plot.width !== width || this.plot.height !== height) {
-        this.plot.setSize({ width, height });
-      }
-      this.plot.setData(data, mode !== "time" && mode !== "difference");
+    } else if (this.plot.width !== width || this.plot.height !== height) {
+      this.plot.setSize({ width, height });
     }
-    if (mode === "time" || mode === "difference") {
-      this.plot.setScale("x", { min: window[0], max: window[1] });
-    }
+    const plot = this.plot;
+    const timed = mode === "time" || mode === "difference";
+    plot.batch(() => {
+      plot.setData(data, !timed);
+      if (timed) plot.setScale("x", { min: window[0], max: window[1] });
+      // Data that change within an unchanged window are drawn, too.
+      plot.redraw(true, true);
+    });
   }
 
   private data(

@@ -57,7 +57,7 @@ function Empty() {
       <ul class="chips">
         {signals.slice(0, 40).map(({ path, unit, type }) => (
           <li key={path}>
-            <button title={`${type} ${unit}`} onClick={() => void addToScope(path, false)}>
+            <button title={`${type} ${unit ?? ""}`} onClick={() => void addToScope(path, false)}>
               {path}
             </button>
           </li>

@@ -29,12 +29,8 @@ export function Parameters() {
         <div>
           <h3>Parameters of the diagram</h3>
           <div class="parameters">
-            {parameters.map(({ path, doc = "", ...rest }) => (
-              <ParameterField
-                key={path}
-                parameter={{ ...rest, path, doc, name: path, tunable: true }}
-                changed={again}
-              />
+            {parameters.map((parameter) => (
+              <ParameterField key={parameter.path} parameter={parameter} changed={again} />
             ))}
           </div>
         </div>

@@ -103,7 +103,7 @@ export function Transport() {
         >
           {time.SPEEDS.map((speed) => (
             <option key={String(speed)} value={String(speed)}>
-              {speed === null ? "as fast as possible" : `${speed} ×`}
+              {speed === null ? "fastest" : `${speed} ×`}
             </option>
           ))}
         </select>

@@ -27,8 +27,8 @@ export function ParameterField({
   const id = `parameter-${path}`;
   const set = async (to: string) => {
     if (to.trim() === value) return;
-    const written =
-      NUMBER.test(to.trim()) && unit && unit !== "1" ? `${to.trim()} ${unit}` : to.trim();
+    const plain = NUMBER.test(to.trim()) && unit !== "" && unit !== "1";
+    const written = plain ? `${to.trim()} ${unit}` : to.trim();
     if (await app.line(`set ${path} ${written}`)) changed();
     else setText(value);
   };
