@@ -76,6 +76,8 @@ export async function browse() {
     "--no-sandbox",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
+    // As on a machine without a graphics card: the page itself is put together without GL.
+    "--disable-gpu-compositing",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",

@@ -69,6 +69,13 @@ let link: Link | null = null;
 export const live = computed(() => hello.value?.live ?? true);
 export const model = computed(() => models.value.get(focus.value) ?? models.value.get(0) ?? null);
 export const state = computed(() => stateOf(focus.value).value);
+/** The block that is due, while nothing runs. */
+export const present = computed(() =>
+  state.value && !state.value.running ? state.value.block : null,
+);
+/** Paths of what is off; a string, so that equal ones are no change. */
+const offPaths = computed(() => JSON.stringify(state.value?.off ?? []));
+export const off = computed(() => new Set(JSON.parse(offPaths.value) as string[]));
 /** All sources, the run first. */
 export const sources = computed(() => [...models.value.keys()].sort((a, b) => a - b));
 

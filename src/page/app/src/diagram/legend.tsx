@@ -22,7 +22,7 @@ export function Legend({ drawn }: { drawn: Drawn | null }) {
     label === "constant" ? -2 : label === "continuous" ? -1 : sheet.periods.value.indexOf(label);
   const sorted = [...times].sort(([a], [b]) => rank(a) - rank(b));
   const bus = wires.some((wire) => symbols[wire.from.symbol]?.outputs[wire.from.pin]?.bus);
-  const off = app.state.value?.off.length ?? 0;
+  const off = app.off.value.size;
   return (
     <ul class="legend" aria-label="Legend">
       {sorted.map(([label, time]) => {

@@ -110,12 +110,11 @@ export class Stage {
       const { width: w, height: h } = this.shown.size;
       context.drawImage(this.hidden, x, y, by * w, by * h);
     }
-    const state = app.state.value;
     const selected = app.selection.value;
     painter.mark(context, view, size, ink, {
       hover: this.hover,
       selected: selected && selected.kind !== "wire" ? selected.path : null,
-      present: state && !state.running ? state.block : null,
+      present: app.present.value,
       scoped: scopedPaths.value,
       found: sheet.found.value,
     });
@@ -123,9 +122,8 @@ export class Stage {
 
   /** Paints the hidden canvas, if it no longer shows what it should. */
   private sheet(painter: Painter, size: Size): void {
-    const state = app.state.value;
     const tint: Tint = {
-      off: new Set(state?.off ?? []),
+      off: app.off.value,
       loops: sheet.loops.value,
       heat: app.heat.value,
     };

@@ -76,7 +76,13 @@ export function DiagramView() {
     const observer = new ResizeObserver(() => (made.fitted ? made.request() : made.fit()));
     observer.observe(element);
     const stop = effect(() => {
-      void [app.state.value, app.selection.value, sheet.found.value, app.heat.value];
+      void [
+        app.present.value,
+        app.off.value,
+        app.selection.value,
+        sheet.found.value,
+        app.heat.value,
+      ];
       void [scopedPaths.value, dark.value];
       made.ink = inks();
       made.request();

@@ -46,6 +46,15 @@ interface Actor {
   robots: number;
 }
 
+/** Whether GL is computed by the processor, which has no time for smooth edges. */
+function drawsInSoftware(): boolean {
+  const gl = document.createElement("canvas").getContext("webgl");
+  const info = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name: unknown = gl && info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|software/i.test(String(name));
+}
+
 const GHOSTS = [0x9c6ade, 0x26a69a, 0xd4a017];
 
 export class World {
@@ -74,7 +83,7 @@ export class World {
     private readonly latest: (source: number) => PoseFrame | undefined,
   ) {
     this.options = options;
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.renderer = new WebGLRenderer({ canvas, antialias: !drawsInSoftware() });
     this.renderer.shadowMap.enabled = true;
     this.camera.position.set(1.3, -1.5, 0.8);
     this.controls = new OrbitControls(this.camera, canvas);
