@@ -14,6 +14,18 @@ export const dashOf = (source: number): number[] => DASHES[source % DASHES.lengt
 
 const BINS = 60;
 
+/** Bars stand on zero, and the outer ones are whole. */
+const COUNTS: uPlot.Scales = {
+  x: {
+    time: false,
+    range: (_, min, max) => {
+      const half = (max - min) / (2 * (BINS - 1)) || 1;
+      return [min - half, max + half];
+    },
+  },
+  y: { range: (_, __, max) => [0, 1.05 * (max || 1)] },
+};
+
 export interface Handlers {
   range(range: [number, number] | null): void;
   cursor(t: number, second: boolean): void;
@@ -88,12 +100,12 @@ export class Plot {
     }
     const plot = this.plot;
     const timed = mode === "time" || mode === "difference";
-    plot.batch(() => {
-      plot.setData(data, !timed);
-      if (timed) plot.setScale("x", { min: window[0], max: window[1] });
-      // Data that change within an unchanged window are drawn, too.
-      plot.redraw(true, true);
-    });
+    plot.setData(data, !timed);
+    if (!timed) return;
+    const { min, max } = plot.scales.x!;
+    plot.setScale("x", { min: window[0], max: window[1] });
+    // A scale that stays as it is draws nothing anew.
+    if (min === window[0] && max === window[1]) plot.redraw(true, true);
   }
 
   private data(
@@ -178,7 +190,7 @@ export class Plot {
       const bars = uPlot.paths.bars!({ size: [1, 100], gap: 1 });
       return {
         ...base,
-        scales: { x: { time: false }, y: {} },
+        scales: mode === "histogram" ? COUNTS : { x: { time: false }, y: {} },
         series: [
           {},
           ...shown.map((curve) => ({
