@@ -36,6 +36,7 @@ function table(path) {
   const columns = (prefix) =>
     names.map((name, i) => (name.startsWith(prefix) ? i : -1));
   return {
+    count: cells.length,
     /** Numbers of a signal in the row nearest to `t`. */
     at(prefix, t) {
       const row = cells.reduce((a, b) =>
@@ -483,7 +484,9 @@ await harness.tests({
     check((await theme()) !== before, "light or dark");
     const unnamed = await page.$$eval("button, input, select, canvas", (all) =>
       all
-        .filter((element) => element.offsetParent)
+        .filter(
+          (element) => element.offsetParent && !element.closest('[role="img"]'),
+        )
         .filter((element) => {
           const name =
             element.getAttribute("aria-label") ||
@@ -497,6 +500,63 @@ await harness.tests({
       unnamed.length === 0,
       `without a name for screen readers: ${unnamed}`,
     );
+    check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
+    await page.close();
+    await server.stop();
+  },
+
+  async "what is seen is exported"(note) {
+    const server = await view(stand);
+    const { page, faults } = await open(browser, server.address);
+    await drawn(page);
+    const wire = await wirePlace(page, "pd", "tau", "act");
+    await page.mouse.click(wire.x, wire.y);
+    await page.waitForSelector(".scope");
+    await toEnd(page);
+    await until("the end in the scope", async () => {
+      const [first] = Object.values(await legend(page));
+      return Math.abs(parse(first) - recorded.at("pd.tau", end)[0]) < 1e-5;
+    });
+    const exported = async (click) => {
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        click(),
+      ]);
+      return readFileSync(await download.path());
+    };
+    const button = (kind) => () =>
+      page.locator(".scope .tools button", { hasText: kind }).click();
+    writeFileSync(join(scratch, "scope.csv"), await exported(button("csv")));
+    const rows = table(join(scratch, "scope.csv"));
+    for (const t of [0, 0.1, 0.5, 1.234, end]) {
+      const [seen, wanted] = [rows.at("pd.tau", t), recorded.at("pd.tau", t)];
+      check(
+        seen.length === 12 && seen.every((v, i) => v === wanted[i]),
+        `the row at ${t} s: ${seen}`,
+      );
+    }
+    const svg = (await exported(button("svg"))).toString();
+    check(
+      svg.startsWith("<svg") && (svg.match(/<polyline/g) ?? []).length === 12,
+      "twelve curves",
+    );
+    const png = await exported(button("png"));
+    check(
+      png.subarray(1, 4).toString() === "PNG" && png.length > 5000,
+      "a picture",
+    );
+    const record = page.locator('[aria-label="Record a film"]');
+    await record.click();
+    await page.fill("#clock", "0.1");
+    await page.press("#clock", "Enter");
+    await page.click("#run");
+    await page.waitForTimeout(1500);
+    const film = await exported(() => record.click());
+    check(
+      film.readUInt32BE(0) === 0x1a45dfa3 && film.length > 5000,
+      "a film in WebM",
+    );
+    note(`csv ${rows.count} rows, png ${png.length} B, film ${film.length} B`);
     check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
     await page.close();
     await server.stop();

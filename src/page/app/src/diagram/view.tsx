@@ -240,11 +240,11 @@ export function DiagramView() {
     const hits = [...sheet.found.value];
     if (!drawing) return;
     if (!hits.length) {
+      // It may lie in a frame that is closed.
       const words = sheet.search.value.toLowerCase();
-      const path = app.model.value?.blocks.find((block) =>
-        block.path.toLowerCase().includes(words),
-      )?.path;
-      if (path) void sheet.show(path);
+      const blocks = app.model.value?.blocks ?? [];
+      const path = blocks.find((block) => block.path.toLowerCase().includes(words))?.path;
+      if (path) void sheet.show(path).then(() => (app.selection.value = { kind: "block", path }));
       return;
     }
     const selected = app.selection.value?.path ?? "";

@@ -113,6 +113,14 @@ function differenceOf(path: string, a: number, b: number): Series | null {
   return series;
 }
 
+/** How a leaf is told from the others of its signal. */
+export function nameOf(names: readonly string[], leaf: number): string {
+  const name = names[leaf] ?? "";
+  if (!name || /^\[\d+\]$/.test(name)) return `[${leaf}]`;
+  const again = names.indexOf(name) !== names.lastIndexOf(name);
+  return again ? `[${leaf}] ${name}` : ` ${name}`;
+}
+
 /** The curves of a scope, those that are off included. */
 export function curvesOf(scope: Scope): Drawn[] {
   const out: Drawn[] = [];
@@ -124,8 +132,7 @@ export function curvesOf(scope: Scope): Drawn[] {
     const answer = answers.find((one) => one !== undefined);
     if (!answer) continue;
     for (let leaf = 0; leaf < answer.leaves; leaf++) {
-      const name = answer.names[leaf] ?? "";
-      const end = answer.leaves > 1 ? (name ? ` ${name}` : `[${leaf}]`) : "";
+      const end = answer.leaves > 1 ? nameOf(answer.names, leaf) : "";
       const unit = answer.units?.[leaf] ?? answer.unit;
       const add = (series: Series | null | undefined, source: number, suffix: string) => {
         if (!series || leaf >= series.leaves) return;

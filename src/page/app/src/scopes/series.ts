@@ -6,7 +6,7 @@ const BLOCK = 64;
 /** Most rows that are kept; beyond, the older half is thinned without losing its extremes. */
 export const MOST_ROWS = 1 << 20;
 /** Most numbers that are kept. */
-const MOST_NUMBERS = 1 << 24;
+const MOST_NUMBERS = 1 << 21;
 
 export class Series {
   rows = 0;
