@@ -17,6 +17,7 @@ import {
   POSE,
   type PoseFrame,
   PROTOCOL,
+  type Report,
   type State,
   type Values,
   type WatchAnswer,
@@ -49,6 +50,8 @@ export const hidden = signal<ReadonlySet<number>>(new Set());
 export const selection = signal<Selection>(null);
 export const diagnostics = signal<readonly Diagnostic[]>([]);
 export const log = signal<readonly LogLine[]>([]);
+/** What there is to say of recorded runs. */
+export const reports = signal<readonly Report[]>([]);
 export const problem = signal<string | null>(null);
 /** Counts the arrivals of samples and poses; scopes and the robot draw when it changes. */
 export const arrived = signal(0);
@@ -154,7 +157,10 @@ function onMessage(message: Record<string, Json>): void {
   if (message.model) onModel(message.model as unknown as Model);
   if (message.state) onState(message.state as unknown as State);
   if (message.diagnostics) diagnostics.value = message.diagnostics as unknown as Diagnostic[];
-  if (message.watched) register(0, message.watched as unknown as WatchAnswer);
+  if (message.watched) {
+    register(Number(message.source ?? 0), message.watched as unknown as WatchAnswer);
+  }
+  if (message.report) reports.value = [...reports.value, message.report as unknown as Report];
   const notice = message.notice as { message?: string } | undefined;
   if (notice?.message) say("output", notice.message);
   if (typeof message.gone === "number") onGone(message.gone);
@@ -253,6 +259,11 @@ function register(source: number, raw: WatchAnswer): Watched {
 /** What is known of a signal of a source. */
 export function watchedOf(source: number, path: string): Watched | undefined {
   return samples.get(source)?.get(path);
+}
+
+/** Paths of all signals of a source of which samples are known. */
+export function watchedPaths(source: number): string[] {
+  return [...(samples.get(source)?.keys() ?? [])];
 }
 
 async function subscribe(source: number, path: string): Promise<Watched> {
@@ -378,9 +389,25 @@ export function poseCount(frame: PoseFrame): number {
   return Math.floor(frame.data.length / POSE);
 }
 
+/** How often blocks are measured while their heat is shown [ms]. */
+const MEASURE = 3000;
+let measuring = 0;
+
 /** Begins or ends the measuring of blocks. */
 export async function toggleHeat(): Promise<void> {
   const on = heat.value === null;
-  const answer = await attempt<{ blocks?: [string, number][] }>("heat", { on });
-  if (answer) heat.value = on ? new Map(answer.blocks ?? []) : null;
+  clearInterval(measuring);
+  const measure = async () => {
+    const answer = await attempt<{ blocks?: [string, number][] }>("heat", { on: true });
+    if (answer) heat.value = new Map(answer.blocks ?? []);
+  };
+  if (on) {
+    await measure();
+    measuring = window.setInterval(() => {
+      if (!document.hidden && status.value === "open") void measure();
+    }, MEASURE);
+  } else {
+    heat.value = null;
+    await attempt("heat", { on: false });
+  }
 }

@@ -1,5 +1,6 @@
 // The page: one screen with the diagram, the robot, the scopes, the text.
 
+import { effect } from "@preact/signals";
 import { render } from "preact";
 import "./style.css";
 import * as app from "./app";
@@ -13,6 +14,7 @@ import { TextView } from "./text/editor";
 import { Console, Stops } from "./time/console";
 import { Differences, ForkDialog, Sources } from "./time/fork";
 import { Parameters } from "./time/parameters";
+import { hasFailed, Reports } from "./time/report";
 import { Transport, Where } from "./time/transport";
 import { icons } from "./ui/icons";
 import { KeySheet, sheet, useKeys } from "./ui/keys";
@@ -30,10 +32,13 @@ const TABS: readonly [Tab, string][] = [
 
 function Below() {
   const problems = app.diagnostics.value.length;
+  const tabs: readonly [Tab, string][] = app.reports.value.length
+    ? [["report", "Report"], ...TABS]
+    : TABS;
   return (
     <section class="pane below">
       <div class="tabs" role="tablist" aria-label="Below the diagram">
-        {TABS.map(([name, label]) => (
+        {tabs.map(([name, label]) => (
           <button
             key={name}
             role="tab"
@@ -42,6 +47,7 @@ function Below() {
             onClick={() => (tab.value = name)}
           >
             {label}
+            {name === "report" && hasFailed() && <span class="count bad">failed</span>}
             {name === "text" && problems > 0 && <span class="count bad">{problems}</span>}
           </button>
         ))}
@@ -52,6 +58,7 @@ function Below() {
       {tab.value === "text" && <TextView />}
       {tab.value === "stops" && <Stops />}
       {tab.value === "differences" && <Differences />}
+      {tab.value === "report" && <Reports />}
     </section>
   );
 }
@@ -140,6 +147,11 @@ function Page() {
     </>
   );
 }
+
+// A replayed run whose checks failed says so first.
+effect(() => {
+  if (hasFailed()) tab.value = "report";
+});
 
 const embedded = document.getElementById(ELEMENT);
 const scheme = location.protocol === "https:" ? "wss" : "ws";

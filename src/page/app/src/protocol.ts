@@ -254,6 +254,19 @@ export interface EditAnswer {
   applied?: boolean;
 }
 
+/** What a recorded run says of itself. */
+export interface Report {
+  source: number;
+  title: string;
+  doc?: string | null;
+  sections: {
+    heading: string;
+    lead: string | null;
+    head: string[];
+    rows: { text: string; kind: "text" | "number" | "pass" | "fail" | "open" }[][];
+  }[];
+}
+
 // Binary frames, little endian.
 
 export interface Contact {

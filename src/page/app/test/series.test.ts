@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { difference, sampled } from "../src/scopes/decimate";
+import { difference, largest, sampled } from "../src/scopes/decimate";
 import { extremes, Series } from "../src/scopes/series";
 
 /** Numbers in [0, 1), the same each time (Park and Miller, 1988). */
@@ -138,4 +138,7 @@ test("a difference is taken where both are known", () => {
   expect([d.first, d.last]).toEqual([0.01, 0.05]);
   expect([d.columns[0]![0], d.columns[1]![0]]).toEqual([10 - 1, 11 - 2]);
   expect(d.columns[0]![d.rows - 1]).toBe(50 - 5);
+  // Of the second column 49 + 1 - 4, just before b changes again.
+  expect(largest(d)).toEqual({ size: 46, t: 0.049 });
+  expect(largest(new Series(1))).toBeNull();
 });

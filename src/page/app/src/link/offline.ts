@@ -6,7 +6,6 @@ import { type Link, type Listener, Refusal } from "./link";
 /** Id of the element that holds the stream: base64 of gzip of messages with lengths. */
 export const ELEMENT = "legwork-run";
 const POSE_KIND = 1;
-const MESH_KIND = 3;
 /** Frames a second that are shown. */
 const PERIOD = 1 / 60;
 
@@ -69,14 +68,21 @@ function nearest(candidates: readonly Stored[], args: Record<string, Json>): Sto
       );
 }
 
+interface Recorded {
+  state: State;
+  reach: number;
+  poses: { t: number; bytes: ArrayBuffer }[];
+}
+
 export class OfflineLink implements Link {
   readonly live = false;
   private listener: Listener | null = null;
-  private readonly stored: Stored[] = [];
-  private readonly poses: { t: number; bytes: ArrayBuffer }[] = [];
-  private state: State | null = null;
+  /** Answers by source. */
+  private readonly stored = new Map<number, Stored[]>();
+  private readonly runs = new Map<number, Recorded>();
+  private t = 0;
+  private running = false;
   private timer = 0;
-  private reach = 0;
 
   constructor(private readonly text: string) {}
 
@@ -92,41 +98,54 @@ export class OfflineLink implements Link {
     const compressed = Uint8Array.from(atob(this.text.trim()), (c) => c.charCodeAt(0));
     const stream = new Blob([compressed]).stream().pipeThrough(new DecompressionStream("gzip"));
     const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-    const meshes: ArrayBuffer[] = [];
-    const samples: ArrayBuffer[] = [];
+    const frames: ArrayBuffer[] = [];
+    const poses: ArrayBuffer[] = [];
     const later: Record<string, Json>[] = [];
     for (const message of messages(bytes)) {
       if (typeof message !== "string") {
-        const view = new DataView(message);
-        const kind = view.getUint32(0, true);
-        if (kind === POSE_KIND) this.poses.push({ t: view.getFloat64(16, true), bytes: message });
-        else (kind === MESH_KIND ? meshes : samples).push(message);
+        const kind = new DataView(message).getUint32(0, true);
+        (kind === POSE_KIND ? poses : frames).push(message);
         continue;
       }
       const json = JSON.parse(message) as Record<string, Json>;
       if (json.answer) {
-        this.stored.push({ request: json.answer as Record<string, Json>, ok: json.ok ?? {} });
-      } else {
-        if (json.state) this.state = json.state as unknown as State;
-        later.push(json);
-      }
+        const request = json.answer as Record<string, Json>;
+        const source = Number(request.source ?? 0);
+        this.stored.set(source, [
+          ...(this.stored.get(source) ?? []),
+          { request, ok: json.ok ?? {} },
+        ]);
+      } else if (json.state) {
+        const state = json.state as unknown as State;
+        this.runs.set(state.source, { state, reach: state.reach ?? state.t, poses: [] });
+      } else later.push(json);
     }
-    this.poses.sort((a, b) => a.t - b.t);
-    this.reach = Math.max(this.state?.t ?? 0, this.poses.at(-1)?.t ?? 0);
+    for (const frame of poses) {
+      const view = new DataView(frame);
+      this.runs
+        .get(view.getUint32(8, true))
+        ?.poses.push({ t: view.getFloat64(16, true), bytes: frame });
+    }
+    for (const run of this.runs.values()) {
+      run.poses.sort((a, b) => a.t - b.t);
+      run.reach = Math.max(run.reach, run.poses.at(-1)?.t ?? 0);
+    }
     for (const json of later) listener.message(json);
     listener.status("replay");
     // Samples are of signals whose numbers the answers to `watch` tell.
-    for (const one of this.stored) {
-      if (one.request.do === "watch") listener.message({ watched: one.ok });
+    for (const [source, answers] of this.stored) {
+      for (const { request, ok } of answers) {
+        if (request.do === "watch") listener.message({ watched: ok, source });
+      }
     }
-    for (const frame of [...meshes, ...samples]) listener.frame(frame);
-    this.seek(this.poses[0]?.t ?? 0);
+    for (const frame of frames) listener.frame(frame);
+    this.seek(Math.min(0, ...[...this.runs.values()].map((run) => run.poses[0]?.t ?? 0)));
   }
 
-  async request(_source: number, what: string, args: Record<string, Json> = {}): Promise<Json> {
+  async request(source: number, what: string, args: Record<string, Json> = {}): Promise<Json> {
     switch (what) {
       case "run":
-        this.run(args.speed === null ? 1 : Number(args.speed ?? 1));
+        this.run(typeof args.speed === "number" ? args.speed : 10);
         return {};
       case "pause":
         this.pause();
@@ -140,9 +159,9 @@ export class OfflineLink implements Link {
       case "mesh":
         return { values: [] };
       case "line":
-        return this.line(String(args.text ?? ""));
+        return this.line(source, String(args.text ?? ""));
       default: {
-        const answer = answerTo(this.stored, what, args);
+        const answer = answerTo(this.stored.get(source) ?? [], what, args);
         if (answer !== undefined) return answer;
         throw new Refusal(`a page without a server has no answer to \`${what}\``);
       }
@@ -150,74 +169,92 @@ export class OfflineLink implements Link {
   }
 
   /** Travels that need no server: `step`, `back`, `goto`, `until`. */
-  private line(text: string): Json {
+  private line(source: number, text: string): Json {
     const [word, argument, unit] = text.trim().split(/\s+/);
-    const state = this.state;
     const count = Number(argument ?? 1) || 1;
-    const at = this.indexAt(state?.t ?? 0);
+    const period = this.period(source);
     const time = Number.parseFloat(argument ?? "") * (unit === "ms" ? 1e-3 : 1);
-    const go = (index: number) => {
-      const pose = this.poses[Math.max(0, Math.min(this.poses.length - 1, index))];
-      if (pose) this.seek(pose.t);
-    };
     this.pause();
-    if (word === "step" || word === "next") go(at + count);
-    else if (word === "back") go(at - count);
+    if (word === "step" || word === "next") this.seek(this.t + count * period);
+    else if (word === "back") this.seek(this.t - count * period);
     else if ((word === "goto" || word === "until") && Number.isFinite(time)) this.seek(time);
-    else
-      throw new Refusal("this page replays a recording: step, back and goto work without a server");
-    return { text: `t=${this.state?.t ?? 0} s` };
+    else {
+      const words = "this page replays a recording: step, back and goto work without a server";
+      throw new Refusal(words);
+    }
+    return { text: `t=${Number(this.t.toFixed(9))} s` };
   }
 
-  private indexAt(t: number): number {
-    let [low, high] = [0, this.poses.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.poses[middle]!.t <= t + 1e-12) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
+  /** The period of a step, as the end tells it. */
+  private period(source: number): number {
+    const { state } = this.runs.get(source) ?? {};
+    return state && state.t > 0 && state.step > 0 ? state.t / state.step : 1e-3;
+  }
+
+  private reach(): number {
+    return Math.max(0, ...[...this.runs.values()].map((run) => run.reach));
   }
 
   private seek(t: number): void {
-    if (!this.state) return;
-    const time = Math.max(0, Math.min(this.reach, t));
-    this.publish({ t: time, end: time >= this.reach, step: Math.round(time / this.period()) });
+    const reach = this.reach();
+    this.t = Math.max(0, Math.min(reach, Number.isFinite(t) ? t : 0));
+    // Rounding gathers in steps.
+    if (Math.abs(this.t - reach) < 1e-9) this.t = reach;
+    this.publish(1);
   }
 
-  private period(): number {
-    return this.state?.t && this.state.step ? this.state.t / this.state.step : 1e-3;
-  }
-
-  private publish(change: Partial<State>): void {
-    if (!this.state) return;
-    this.state = { ...this.state, reach: this.reach, ...change };
-    this.listener?.message({ state: this.state as unknown as Json });
-    const pose = this.poses[Math.max(0, this.indexAt(this.state.t))];
-    if (pose) this.listener?.frame(pose.bytes);
+  /** Tells where all sources are. */
+  private publish(speed: number): void {
+    for (const [source, { state, reach, poses }] of this.runs) {
+      const t = Math.min(this.t, reach);
+      const now: State = {
+        ...state,
+        t,
+        reach,
+        speed,
+        step: Math.round(t / this.period(source)),
+        running: this.running,
+        achieved: this.running ? speed : null,
+        end: t >= reach,
+        block: null,
+        stage: t >= reach ? state.stage : "",
+        fault: t >= reach ? state.fault : null,
+      };
+      this.listener?.message({ state: now as unknown as Json });
+      const pose = poses[Math.max(0, newest(poses, t))];
+      if (pose) this.listener?.frame(pose.bytes);
+    }
   }
 
   private pause(): void {
     clearInterval(this.timer);
-    this.timer = 0;
-    if (this.state?.running) this.publish({ running: false });
+    if (!this.running) return;
+    this.running = false;
+    this.publish(1);
   }
 
   private run(speed: number): void {
     clearInterval(this.timer);
-    const state = this.state;
-    if (!state) return;
-    const from = state.t >= this.reach ? 0 : state.t;
+    const from = this.t >= this.reach() ? 0 : this.t;
     const began = performance.now();
+    this.running = true;
     this.timer = window.setInterval(() => {
-      const t = from + (speed * (performance.now() - began)) / 1000;
-      if (t >= this.reach) {
-        clearInterval(this.timer);
-        this.timer = 0;
-        this.publish({ t: this.reach, running: false, end: true });
-      } else {
-        this.publish({ t, running: true, speed, achieved: speed, end: false });
-      }
+      this.t = from + (speed * (performance.now() - began)) / 1000;
+      if (this.t >= this.reach()) {
+        this.t = this.reach();
+        this.pause();
+      } else this.publish(speed);
     }, 1000 * PERIOD);
   }
+}
+
+/** Index of the newest pose at or before `t`; -1 if there is none. */
+function newest(poses: readonly { t: number }[], t: number): number {
+  let [low, high] = [0, poses.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (poses[middle]!.t <= t + 1e-12) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }

@@ -105,3 +105,15 @@ export function difference(a: Series, b: Series): Series {
   if (end > from) out.append(t.slice(from, end), values.slice(from * leaves, end * leaves));
   return out;
 }
+
+/** The largest size in a signal, and when; `null` if it has no rows. */
+export function largest(series: Series): { size: number; t: number } | null {
+  let [size, row] = [-1, -1];
+  for (const column of series.columns) {
+    for (let i = 0; i < series.rows; i++) {
+      const value = Math.abs(column[i]!);
+      if (value > size) [size, row] = [value, i];
+    }
+  }
+  return row < 0 ? null : { size, t: series.t[row]! };
+}

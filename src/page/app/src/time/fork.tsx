@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import * as app from "../app";
 import type { Choices, CompareRow, ForkAnswer } from "../protocol";
+import { difference, largest } from "../scopes/decimate";
 import { addToScope, change, scopes } from "../scopes/scopes";
 import { number } from "../ui/format";
 import { icons } from "../ui/icons";
@@ -195,6 +196,18 @@ export function ForkDialog() {
   );
 }
 
+/** The same table of recordings, which are all in the page. */
+function recordedDifferences(a: number, b: number): CompareRow[] {
+  const rows: CompareRow[] = [];
+  for (const path of app.watchedPaths(a)) {
+    const [left, right] = [app.watchedOf(a, path), app.watchedOf(b, path)];
+    if (!left || !right) continue;
+    const most = largest(difference(left.series, right.series));
+    if (most) rows.push({ path, unit: left.answer.unit, difference: most.size, t: most.t });
+  }
+  return rows.sort((x, y) => y.difference - x.difference);
+}
+
 export function Differences() {
   const all = app.sources.value;
   const [pair, setPair] = useState<[number, number]>([0, 1]);
@@ -205,6 +218,10 @@ export function Differences() {
     all.includes(pair[1]) ? pair[1] : (all.find((s) => s !== pair[0]) ?? pair[0]),
   ];
   const compare = () => {
+    if (!app.live.value) {
+      setRows(recordedDifferences(a, b));
+      return;
+    }
     app.ask<{ rows: CompareRow[] }>("compare", { a, b }, a).then(
       (answer) => {
         setError("");
@@ -215,8 +232,8 @@ export function Differences() {
   };
   const stops = all.map((source) => app.stateOf(source).value?.running).join();
   useEffect(() => {
-    if (all.length > 1 && app.live.value) compare();
-  }, [a, b, all.length, stops, app.state.value?.t]);
+    if (all.length > 1) compare();
+  }, [a, b, all.length, stops, app.live.value ? app.state.value?.t : 0]);
   if (all.length < 2)
     return <p class="empty">Fork the run, and what parts the two ways most stands here.</p>;
   const inScopes = (path: string) => {
@@ -248,6 +265,7 @@ export function Differences() {
         <button onClick={compare}>compare again</button>
         <button
           title="Run both"
+          disabled={!app.live.value}
           onClick={() => {
             for (const source of [a, b]) void app.attempt("run", { speed: 1 }, source);
           }}

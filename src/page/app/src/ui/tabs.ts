@@ -2,5 +2,5 @@
 
 import { signal } from "@preact/signals";
 
-export type Tab = "console" | "parameters" | "text" | "stops" | "differences";
+export type Tab = "console" | "parameters" | "text" | "stops" | "differences" | "report";
 export const tab = signal<Tab>("console");
