@@ -93,10 +93,11 @@ export async function browse() {
 }
 
 /** Opens a page; what it logs as an error, and whom it asks, is kept. */
-export async function open(browser, address, options = {}) {
+export async function open(browser, address, options = {}, before = () => {}) {
   const viewport = { width: 1440, height: 860 };
   const page = await browser.newPage({ viewport, ...options });
   pages.push(page);
+  await page.addInitScript(before);
   page.setDefaultTimeout(PATIENCE);
   const faults = [];
   page.on("console", (message) => {

@@ -80,6 +80,8 @@ export interface State {
   stopped_by: string | null;
   achieved: number | null;
   off: string[];
+  /** Parameters that were changed. */
+  edits?: { path: string; value: string; t: string; step: number }[];
   /** Why it stopped; empty if it did not. */
   halt?: string;
   values?: Values;

@@ -2,6 +2,7 @@
 
 import * as app from "../app";
 import type { Drawn, Flow } from "../protocol";
+import { number } from "../ui/format";
 import { dark } from "../ui/theme";
 import { colourOf, labelOf } from "./rates";
 import * as sheet from "./sheet";
@@ -22,6 +23,7 @@ export function Legend({ drawn }: { drawn: Drawn | null }) {
     label === "constant" ? -2 : label === "continuous" ? -1 : sheet.periods.value.indexOf(label);
   const sorted = [...times].sort(([a], [b]) => rank(a) - rank(b));
   const bus = wires.some((wire) => symbols[wire.from.symbol]?.outputs[wire.from.pin]?.bus);
+  const hottest = Math.max(0, ...(app.heat.value?.values() ?? []));
   const off = app.off.value.size;
   return (
     <ul class="legend" aria-label="Legend">
@@ -53,6 +55,11 @@ export function Legend({ drawn }: { drawn: Drawn | null }) {
         </li>
       )}
       {sheet.loops.value.size > 0 && <li class="warn">○ algebraic loop</li>}
+      {hottest > 0 && (
+        <li>
+          <i class="heat" /> time per step, up to {number(hottest, 3)} µs
+        </li>
+      )}
       {off > 0 && <li class="faint">dim: off</li>}
     </ul>
   );

@@ -73,6 +73,8 @@ export interface Shown {
 /** Length of a cone of friction and radius of a contact's ball, as parts of the scene's size. */
 const CONE = 0.1;
 const BALL = 0.022;
+/** Weight of the newest force in the mean that arrows are scaled by. */
+const SLOWLY = 0.01;
 
 export class Overlays {
   readonly group = new Group();
@@ -87,6 +89,8 @@ export class Overlays {
   private readonly apart = new Color(0x8a93a0);
   /** Metres of arrow per newton. */
   private perNewton = 0;
+  /** Mean of the largest force of each moment [N]. */
+  private usual = 0;
 
   constructor(ghost: boolean) {
     const seen = (color: number, opacity = 1) =>
@@ -143,12 +147,12 @@ export class Overlays {
       });
       this.balls.done();
     }
-    // The largest force seen so far has half of the scene's size: arrows do not breathe.
-    for (const { force } of contacts) {
-      const newtons = Math.hypot(...force);
-      if (newtons * this.perNewton > 0.6 * size || (newtons > 0 && this.perNewton === 0)) {
-        this.perNewton = (0.5 * size) / newtons;
-      }
+    // A usual force is a third of the scene's size long. What is usual changes slowly, so that
+    // arrows neither breathe nor shrink for ever after a blow.
+    const most = contacts.reduce((all, { force }) => Math.max(all, Math.hypot(...force)), 0);
+    if (most > 0) {
+      this.usual += (this.usual === 0 ? 1 : SLOWLY) * (most - this.usual);
+      this.perNewton = (0.35 * size) / this.usual;
     }
     const pushing = contacts.filter(
       ({ force }) => Math.hypot(...force) * this.perNewton > 0.004 * size,
@@ -158,7 +162,7 @@ export class Overlays {
     if (shafts && heads) {
       pushing.forEach(({ point, force }, i) => {
         along.set(...force);
-        const length = along.length() * this.perNewton;
+        const length = Math.min(along.length() * this.perNewton, 1.2 * size);
         turn.setFromUnitVectors(UP, along.normalize());
         const head = Math.min(0.05 * size, 0.5 * length);
         at.set(...point);

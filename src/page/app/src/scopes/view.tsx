@@ -125,6 +125,25 @@ function ScopeView({ scope, alone }: { scope: Scope; alone: boolean }) {
   const set = (by: Partial<Scope>) => change(scope.id, by);
   const zoomed = scope.range !== null || scope.follow !== null;
 
+  const key = (event: KeyboardEvent) => {
+    const [from, to] = window_;
+    const [a = (from + to) / 2, b] = scope.cursors;
+    const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const zoom = { "+": 0.7, "=": 0.7, "-": 1 / 0.7 }[event.key];
+    if (move !== undefined) {
+      const by = (move * (to - from)) / 100;
+      set({
+        cursors: event.shiftKey ? [a, (b ?? a) + by] : [a + by, ...(b === undefined ? [] : [b])],
+      });
+    } else if (zoom !== undefined) {
+      set({ range: [a - (a - from) * zoom, a + (to - a) * zoom], follow: null });
+    } else if (event.key === "0") set({ range: null, follow: null });
+    else if (event.key === "Enter") void app.attempt("seek", { t: a });
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
   const exportAs = async (kind: string) => {
     const name = `${app.model.value?.name ?? "scope"}-${scope.paths[0] ?? ""}.${kind}`;
     if (kind === "csv") files.save(name, files.csv(shown, ...window_), "text/csv");
@@ -211,7 +230,17 @@ function ScopeView({ scope, alone }: { scope: Scope; alone: boolean }) {
           {icons.close}
         </button>
       </div>
-      <div class="plot" ref={host} role="img" aria-label={`Curves of ${scope.paths.join(", ")}`} />
+      <div
+        class="plot"
+        ref={host}
+        role="img"
+        tabIndex={0}
+        aria-label={
+          `Curves of ${scope.paths.join(", ")}. ` +
+          "Arrow keys move a cursor, plus and minus zoom, 0 shows all"
+        }
+        onKeyDown={key}
+      />
       <Key scope={scope} curves={curves} />
     </article>
   );

@@ -23,6 +23,7 @@ export function Parameters() {
   const again = () => setCount((n) => n + 1);
   if (!choices) return <p class="empty">{error}</p>;
   const { variants, inputs = [], parameters } = choices;
+  const edits = app.state.value?.edits ?? [];
   return (
     <section class="choices" aria-label="Parameters, inputs and variants">
       {parameters.length > 0 && (
@@ -69,6 +70,18 @@ export function Parameters() {
               </select>
             </label>
           ))}
+        </div>
+      )}
+      {edits.length > 0 && (
+        <div>
+          <h3>Changed since the start; a run with these edits repeats it</h3>
+          <ul>
+            {edits.map(({ path, value, t }, i) => (
+              <li key={i} class="num">
+                <code>{path}</code> = {value} <span class="faint">from t = {t} on</span>
+              </li>
+            ))}
+          </ul>
         </div>
       )}
       {parameters.length + inputs.length + variants.length === 0 && (

@@ -88,7 +88,10 @@ const PLACES: readonly [string, readonly [string, string][]][] = [
       ["drag", "zoom into a span"],
       ["wheel", "zoom"],
       ["Shift+drag", "pan"],
-      ["double click", "show all"],
+      ["double click, 0", "show all"],
+      ["arrows, Shift+arrows", "move cursor A or B"],
+      ["+ −", "zoom about cursor A"],
+      ["Enter", "go to cursor A"],
     ],
   ],
   [
