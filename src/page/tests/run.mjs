@@ -102,6 +102,25 @@ function symbolPlace(page, path) {
   }, path);
 }
 
+/** Times between frames, sorted [ms]. */
+const frameTimes = (page, count) =>
+  page.evaluate(
+    (wanted) =>
+      new Promise((done) => {
+        const times = [];
+        let last = performance.now();
+        const tick = () => {
+          const now = performance.now();
+          times.push(now - last);
+          last = now;
+          if (times.length < wanted) requestAnimationFrame(tick);
+          else done(times.sort((a, b) => a - b));
+        };
+        requestAnimationFrame(tick);
+      }),
+    count,
+  );
+
 const clock = async (page) => Number(await page.inputValue("#clock"));
 const drawn = (page) =>
   page.waitForFunction(
@@ -376,21 +395,7 @@ await harness.tests({
     await page.mouse.move(x, y);
     for (let i = 0; i < 5; i++) await page.mouse.wheel(0, -200);
     await page.waitForTimeout(500);
-    const gaps = page.evaluate(
-      () =>
-        new Promise((done) => {
-          const times = [];
-          let last = performance.now();
-          const tick = () => {
-            const now = performance.now();
-            times.push(now - last);
-            last = now;
-            if (times.length < 120) requestAnimationFrame(tick);
-            else done(times.sort((a, b) => a - b));
-          };
-          requestAnimationFrame(tick);
-        }),
-    );
+    const gaps = frameTimes(page, 120);
     await page.mouse.down();
     for (let i = 0; i < 60; i++) {
       await page.mouse.move(
@@ -405,6 +410,40 @@ await harness.tests({
       `a frame takes ${median.toFixed(1)} ms in the median, ${times[114].toFixed(1)} ms at 95 %`,
     );
     check(median < 34, "panning is slow");
+    check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
+    await page.close();
+    await server.stop();
+  },
+
+  async "a million points stay smooth in a scope"(note) {
+    const file = join(root, "diagrams/signals/limit_cycle.ron");
+    const server = await view(file, "--set", 'run.step="10 us"');
+    const { page, faults } = await open(browser, server.address);
+    await drawn(page);
+    const wire = await wirePlace(page, "back", "y", "relay");
+    await page.mouse.click(wire.x, wire.y);
+    await page.waitForSelector(".scope");
+    await page.selectOption(".speed select", "null");
+    await page.click("#run");
+    await until(
+      "the end",
+      async () => (await clock(page)) >= 10 - 1e-9,
+      60_000,
+    );
+    const plot = await page.locator(".plot").boundingBox();
+    const [x, y] = [plot.x + plot.width / 2, plot.y + plot.height / 2];
+    await page.mouse.move(x, y);
+    const gaps = frameTimes(page, 90);
+    for (let i = 0; i < 45; i++) await page.mouse.wheel(0, i < 25 ? -60 : 60);
+    const times = await gaps;
+    const rows = await page.evaluate(
+      () => window.legworkSamples(0, "back.y").rows,
+    );
+    note(
+      `${rows} points: a frame takes ${times[45].toFixed(1)} ms in the median`,
+    );
+    check(rows > 900_000, "all points are there");
+    check(times[45] < 34, "zooming is slow");
     check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
     await page.close();
     await server.stop();

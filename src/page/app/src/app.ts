@@ -317,7 +317,11 @@ function textsOf(values: Values): [string, string][] {
   const entries: [string, Live][] = Array.isArray(values) ? values : Object.entries(values);
   return entries.map(([path, value]) => {
     if (value === null) return [path, "–"];
-    if (typeof value === "string") return [path, value];
+    // The language of `step` says whose value it is.
+    const said = `${path}: `;
+    if (typeof value === "string") {
+      return [path, value.startsWith(said) ? value.slice(said.length) : value];
+    }
     const unit = watchedOf(focus.value, path)?.answer.unit ?? units.get(path) ?? "";
     return [path, unit ? `${vector(value)} ${unit}` : vector(value)];
   });

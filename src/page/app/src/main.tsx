@@ -153,6 +153,11 @@ effect(() => {
   if (hasFailed()) tab.value = "report";
 });
 
+// For those who measure, beside the canvases.
+Object.assign(window, {
+  legworkSamples: (source: number, path: string) => app.watchedOf(source, path)?.series,
+});
+
 const embedded = document.getElementById(ELEMENT);
 const scheme = location.protocol === "https:" ? "wss" : "ws";
 const link = embedded

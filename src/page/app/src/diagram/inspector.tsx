@@ -7,7 +7,7 @@ import { addToScope } from "../scopes/scopes";
 import { goTo } from "../text/place";
 import { number } from "../ui/format";
 import { icons } from "../ui/icons";
-import { Markdown } from "../ui/markdown";
+import { inline, Markdown } from "../ui/markdown";
 import { ParameterField } from "../ui/parameter";
 import * as sheet from "./sheet";
 
@@ -130,7 +130,7 @@ function BlockPart({ path, frame }: { path: string; frame: boolean }) {
   return (
     <>
       <p class="summary">
-        <b>{block?.kind || symbol?.kind}</b> {block?.summary}
+        <b>{block?.kind || symbol?.kind}</b> {inline(block?.summary ?? "")}
       </p>
       {folds && (
         <p>

@@ -14,6 +14,13 @@ export const dashOf = (source: number): number[] => DASHES[source % DASHES.lengt
 
 const BINS = 60;
 
+/** A range with room at both ends, also for what does not change. */
+const roomy = (_: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax => {
+  const [from, to] = [min ?? 0, max ?? 1];
+  const room = 0.05 * (to - from) || 0.1 * Math.abs(from) || 1;
+  return [from - room, to + room];
+};
+
 /** Bars stand on zero, and the outer ones are whole. */
 const COUNTS: uPlot.Scales = {
   x: {
@@ -179,9 +186,9 @@ export class Plot {
       return {
         ...base,
         mode: 2,
-        scales: { x: { time: false }, y: {} },
+        scales: { x: { time: false, range: roomy }, y: { range: roomy } },
         series: [{}, ...shown],
-        axes: [axis("x", name(x), 2), axis("y", name(y), 3)],
+        axes: [axis("x", name(x), 2), axis("y", curves.length > 2 ? (y?.unit ?? "") : name(y), 3)],
       };
     }
     if (!timed) {

@@ -3,7 +3,7 @@
 import type { ComponentChild } from "preact";
 
 /** `code` in a line. */
-function inline(text: string): ComponentChild[] {
+export function inline(text: string): ComponentChild[] {
   return text
     .split(/(`[^`]+`|\*\*[^*]+\*\*)/)
     .filter(Boolean)
