@@ -179,6 +179,8 @@ await harness.tests({
       `first paint ${Math.round(first)} ms after asking, diagram ${Math.round(performance.now() - server.began)} ms after the command`,
     );
 
+    check(first <= 1000, "the first paint is late");
+
     // The robot is seen: many shades in the middle of the room.
     const room = page.locator("#robot");
     await page.waitForFunction(() => window.legworkWorld?.frames > 0);
@@ -356,16 +358,21 @@ await harness.tests({
     await page.waitForFunction(() => window.legworkWorld?.frames > 0);
     const wire = await wirePlace(page, "act", "tau", "sim").catch(() => null);
     if (wire) await page.mouse.click(wire.x, wire.y);
-    await page.click("#run");
-    await until("it moves", async () => (await clock(page)) > 0.3);
     const frames = () =>
       page.evaluate(() => [window.legworkWorld.frames, performance.now()]);
-    const [n0, t0] = await frames();
-    await page.waitForTimeout(4000);
-    const [n1, t1] = await frames();
-    const rate = (1000 * (n1 - n0)) / (t1 - t0);
+    // The best of three: others may use this machine, too.
+    let best = 0;
+    for (let i = 0; i < 3 && best < 30; i++) {
+      await page.click('[aria-label="To the start"]');
+      await page.click("#run");
+      await until("it moves", async () => (await clock(page)) > 0.3);
+      const [n0, t0] = await frames();
+      await page.waitForTimeout(3000);
+      const [n1, t1] = await frames();
+      best = Math.max(best, (1000 * (n1 - n0)) / (t1 - t0));
+    }
     note(
-      `${rate.toFixed(1)} frames a second in software GL, clock ${await clock(page)} s`,
+      `${best.toFixed(1)} frames a second in software GL, clock ${await clock(page)} s`,
     );
     const before = await page.locator("#robot").screenshot();
     await page.waitForTimeout(300);
@@ -373,8 +380,7 @@ await harness.tests({
       !before.equals(await page.locator("#robot").screenshot()),
       "the picture moves",
     );
-    // Half of what is wanted: this machine may be busy with other things.
-    check(rate > 15, "too slow");
+    check(best >= 30, "too slow");
     check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
     await page.close();
     await server.stop();

@@ -9,6 +9,7 @@ import { DiagramView } from "./diagram/view";
 import { LiveLink } from "./link/live";
 import { ELEMENT, OfflineLink } from "./link/offline";
 import { hasRobot, RobotView } from "./robot/view";
+import { addToScope } from "./scopes/scopes";
 import { ScopesView } from "./scopes/view";
 import { TextView } from "./text/editor";
 import { Console, Stops } from "./time/console";
@@ -153,8 +154,9 @@ effect(() => {
   if (hasFailed()) tab.value = "report";
 });
 
-// For those who measure, beside the canvases.
+// For tests and pictures, beside the canvases.
 Object.assign(window, {
+  legworkScope: (path: string) => addToScope(path, false),
   legworkSamples: (source: number, path: string) => app.watchedOf(source, path)?.series,
 });
 

@@ -12,14 +12,18 @@ export interface View {
 export const LEAST_SCALE = 0.05;
 export const MOST_SCALE = 4;
 
-export function fit(sheet: Rect, width: number, height: number, margin = 16): View {
-  const room = (size: number) => Math.max(20, size - 2 * margin);
-  const scale = Math.min(room(width) / sheet.width, room(height) / sheet.height, 1.25);
-  const used = Math.max(LEAST_SCALE, scale);
+/** Room at each side of a sheet, and for the legend below it [px]. */
+const MARGIN = 16;
+const LEGEND = 26;
+
+export function fit(sheet: Rect, width: number, height: number): View {
+  const [across, up] = [width - 2 * MARGIN, height - 2 * MARGIN - LEGEND];
+  const wanted = Math.min(across / sheet.width, up / sheet.height, 1.25);
+  const scale = Math.max(LEAST_SCALE, wanted);
   return {
-    scale: used,
-    x: (width - used * sheet.width) / 2 - used * sheet.x,
-    y: (height - used * sheet.height) / 2 - used * sheet.y,
+    scale,
+    x: (width - scale * sheet.width) / 2 - scale * sheet.x,
+    y: (height - LEGEND - scale * sheet.height) / 2 - scale * sheet.y,
   };
 }
 

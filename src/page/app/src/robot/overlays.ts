@@ -151,7 +151,8 @@ export class Overlays {
     // arrows neither breathe nor shrink for ever after a blow.
     const most = contacts.reduce((all, { force }) => Math.max(all, Math.hypot(...force)), 0);
     if (most > 0) {
-      this.usual += (this.usual === 0 ? 1 : SLOWLY) * (most - this.usual);
+      const weight = this.usual === 0 ? 1 : most < this.usual ? 5 * SLOWLY : SLOWLY;
+      this.usual += weight * (most - this.usual);
       this.perNewton = (0.35 * size) / this.usual;
     }
     const pushing = contacts.filter(
