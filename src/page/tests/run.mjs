@@ -587,6 +587,41 @@ await harness.tests({
     await server.stop();
   },
 
+  async "a condition stops the run, a breakpoint stays"() {
+    const server = await view(stand);
+    const { page, faults } = await open(browser, server.address);
+    await drawn(page);
+    const gap = "foot[FL_foot].point.contact.gap < 2[mm]";
+    // As `legwork step` says in the readme.
+    const touches = async () => Math.abs((await clock(page)) - 0.099) < 1e-9;
+    await page.fill("#clock", gap);
+    await page.press("#clock", "Enter");
+    await until("the condition", touches);
+    await page.click("#tab-stops");
+    await until(
+      "no breakpoint",
+      async () => (await page.$$(".stops li")).length === 0,
+    );
+    await page.click('[aria-label="To the start"]');
+    await until("the start", async () => (await clock(page)) === 0);
+    await page.fill('[aria-label="Condition or block"]', gap);
+    await page.click('[aria-label="Add breakpoint"]');
+    await page.waitForSelector(".stops li");
+    await page.selectOption(".speed select", "null");
+    await page.click("#run");
+    await until("the breakpoint", touches);
+    await page.waitForSelector(".stops li.hit");
+    check(
+      (await page.textContent(".where")).includes("breakpoint 1"),
+      "it says what stopped it",
+    );
+    await page.click('[aria-label="Delete breakpoint 1"]');
+    await page.waitForSelector(".stops li", { state: "detached" });
+    check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
+    await page.close();
+    await server.stop();
+  },
+
   async "what is seen is exported"(note) {
     const server = await view(stand);
     const { page, faults } = await open(browser, server.address);
