@@ -90,6 +90,8 @@ export interface Drawn extends Curve {
   key: string;
   path: string;
   label: string;
+  /** Without the path, where all curves of a scope share it. */
+  short: string;
   unit: string;
   source: number;
   /** Index of its colour. */
@@ -139,8 +141,9 @@ export function curvesOf(scope: Scope): Drawn[] {
         const key = `${path} ${leaf} ${source}`;
         const on = leaf < MOST_CURVES !== scope.switched.has(key);
         const label = `${path}${end}${suffix}`;
+        const short = scope.paths.length === 1 && end ? `${end.trim()}${suffix}` : label;
         const thinned = series.thinned;
-        out.push({ key, path, label, unit, source, colour, on, thinned, series, leaf });
+        out.push({ key, path, label, short, unit, source, colour, on, thinned, series, leaf });
       };
       if (scope.mode === "difference") {
         const [a, b] = scope.pair;

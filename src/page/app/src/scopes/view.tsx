@@ -331,7 +331,7 @@ function Key({ scope, curves }: { scope: Scope; curves: readonly Drawn[] }) {
                 stroke-dasharray={dashOf(curve.source).join(" ")}
               />
             </svg>
-            <span class="label">{curve.label}</span>
+            <span class="label">{curve.short}</span>
             <output class="num">{valueText(curve, t)}</output>
             <span class="faint unit">{curve.unit}</span>
           </button>
