@@ -57,6 +57,8 @@ export const problem = signal<string | null>(null);
 export const arrived = signal(0);
 /** Live values by path, of the source in focus. */
 export const values = signal<ReadonlyMap<string, string>>(new Map());
+/** Signals that were the first in which two sources parted. */
+export const parted = signal<readonly string[]>([]);
 export const heat = signal<ReadonlyMap<string, number> | null>(null);
 
 const states = new Map<number, Signal<State | null>>();

@@ -234,6 +234,8 @@ export interface CompareRow {
   unit: string;
   difference: number;
   t: number;
+  /** When the two were first apart, if that is known. */
+  first?: number | null;
 }
 export interface Input {
   name: string;

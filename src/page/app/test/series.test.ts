@@ -139,6 +139,6 @@ test("a difference is taken where both are known", () => {
   expect([d.columns[0]![0], d.columns[1]![0]]).toEqual([10 - 1, 11 - 2]);
   expect(d.columns[0]![d.rows - 1]).toBe(50 - 5);
   // Of the second column 49 + 1 - 4, just before b changes again.
-  expect(largest(d)).toEqual({ size: 46, t: 0.049 });
+  expect(largest(d)).toEqual({ size: 46, t: 0.049, first: 0.01 });
   expect(largest(new Series(1))).toBeNull();
 });

@@ -30,6 +30,8 @@ export interface Marks {
   present: string | null;
   scoped: ReadonlySet<string>;
   found: ReadonlySet<number>;
+  /** Blocks whose signals were the first to part. */
+  parted: ReadonlySet<string>;
 }
 
 /** Size of a canvas in CSS pixels, and device pixels in each. */
@@ -325,6 +327,7 @@ export class Painter {
     const { path } = this.drawing.schematic.symbols[index]!;
     if (marks.found.has(index)) this.halo(context, index, ink.warn, 3, 4);
     if (!path) return;
+    if (marks.parted.has(path)) this.halo(context, index, ink.warn, 4, 3);
     if (marks.present === path) this.halo(context, index, ink.accent, 6, 1.5);
     if (marks.selected === path) this.halo(context, index, ink.accent, 2.5, 3);
     else if (marks.hover?.kind === "symbol" && marks.hover.index === index) {

@@ -34,6 +34,15 @@ export const found = computed(() => {
   return hits;
 });
 
+/** The blocks, or boxes that hold them, whose signals were the first to part. */
+export const parted = computed(() => {
+  const symbols = drawn.value?.drawing.schematic.symbols ?? [];
+  const holds = (path: string, signal: string) =>
+    path !== "" && (signal.startsWith(`${path}.`) || signal.startsWith(`${path}[`));
+  const paths = symbols.map((symbol) => symbol.path);
+  return new Set(paths.filter((path) => app.parted.value.some((signal) => holds(path, signal))));
+});
+
 async function request(args: Record<string, app.AskArgument>, keep: string | null): Promise<void> {
   const answer = await app.attempt<Drawn>("draw", args);
   if (!answer) return;

@@ -117,6 +117,7 @@ export class Stage {
       present: app.present.value,
       scoped: scopedPaths.value,
       found: sheet.found.value,
+      parted: sheet.parted.value,
     });
   }
 

@@ -83,7 +83,7 @@ export function DiagramView() {
         sheet.found.value,
         app.heat.value,
       ];
-      void [scopedPaths.value, dark.value];
+      void [scopedPaths.value, sheet.parted.value, dark.value];
       made.ink = inks();
       made.request();
     });

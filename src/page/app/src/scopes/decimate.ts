@@ -106,14 +106,19 @@ export function difference(a: Series, b: Series): Series {
   return out;
 }
 
-/** The largest size in a signal, and when; `null` if it has no rows. */
-export function largest(series: Series): { size: number; t: number } | null {
-  let [size, row] = [-1, -1];
+/**
+ * The largest size in a signal, when that was, and when it first was not zero; `null` if it has no
+ * rows.
+ */
+export function largest(series: Series): { size: number; t: number; first: number | null } | null {
+  let [size, row, first] = [-1, -1, Infinity];
   for (const column of series.columns) {
     for (let i = 0; i < series.rows; i++) {
       const value = Math.abs(column[i]!);
       if (value > size) [size, row] = [value, i];
+      if (value > 0 && i < first) first = i;
     }
   }
-  return row < 0 ? null : { size, t: series.t[row]! };
+  const when = first < series.rows ? series.t[first]! : null;
+  return row < 0 ? null : { size, t: series.t[row]!, first: when };
 }

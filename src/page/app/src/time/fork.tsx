@@ -203,7 +203,10 @@ function recordedDifferences(a: number, b: number): CompareRow[] {
     const [left, right] = [app.watchedOf(a, path), app.watchedOf(b, path)];
     if (!left || !right) continue;
     const most = largest(difference(left.series, right.series));
-    if (most) rows.push({ path, unit: left.answer.unit, difference: most.size, t: most.t });
+    if (most) {
+      const { size, t, first } = most;
+      rows.push({ path, unit: left.answer.unit, difference: size, t, first });
+    }
   }
   return rows.sort((x, y) => y.difference - x.difference);
 }
@@ -234,6 +237,15 @@ export function Differences() {
   useEffect(() => {
     if (all.length > 1) compare();
   }, [a, b, all.length, stops, app.live.value ? app.state.value?.t : 0]);
+  const timed = rows.some(({ first }) => typeof first === "number");
+  const earliest = Math.min(...rows.map(({ first }) => first ?? Infinity));
+  useEffect(() => {
+    const parted = rows.filter((row) => row.first === earliest).map(({ path }) => path);
+    app.parted.value = timed ? parted : [];
+    return () => {
+      app.parted.value = [];
+    };
+  }, [rows]);
   if (all.length < 2)
     return <p class="empty">Fork the run, and what parts the two ways most stands here.</p>;
   const inScopes = (path: string) => {
@@ -281,6 +293,7 @@ export function Differences() {
             <th class="num">largest difference</th>
             <th>unit</th>
             <th class="num">at t [s]</th>
+            {timed && <th class="num">apart from t [s]</th>}
           </tr>
         </thead>
         <tbody>
@@ -297,19 +310,29 @@ export function Differences() {
               </td>
               <td class="num">{number(row.difference, 4)}</td>
               <td>{row.unit}</td>
-              <td class="num">
-                <button
-                  class="link num"
-                  title="Go there"
-                  onClick={() => void app.attempt("seek", { t: row.t })}
-                >
-                  {number(row.t)}
-                </button>
-              </td>
+              <At t={row.t} />
+              {timed && <At t={row.first ?? null} marked={row.first === earliest} />}
             </tr>
           ))}
         </tbody>
       </table>
     </section>
+  );
+}
+
+/** A time in the table, and the way there. */
+function At({ t, marked = false }: { t: number | null; marked?: boolean }) {
+  return (
+    <td class={`num${marked ? " warn" : ""}`}>
+      {t !== null && (
+        <button
+          class="link num"
+          title={marked ? "The first to part; go there" : "Go there"}
+          onClick={() => void app.attempt("seek", { t })}
+        >
+          {number(t)}
+        </button>
+      )}
+    </td>
   );
 }
