@@ -173,6 +173,11 @@ impl<'a> Ports<'a> {
         var
     }
 
+    /// A line that drawings show of the block, such as one of its states.
+    pub fn caption(&mut self, line: impl Into<String>) {
+        self.declaration.caption.push(line.into());
+    }
+
     /// States what the block asks of units that inference finds.
     pub fn relate(&mut self, equations: impl IntoIterator<Item = UnitEquation>) {
         self.declaration.unit_equations.extend(equations);
