@@ -58,7 +58,7 @@ use crate::signal::formula::{Input, Signal, Source};
 )]
 #[parameters(aliases("finite state machine", "FSM", "statechart", "stateflow", "sequencer"))]
 pub struct StateMachine {
-    /// What guards and entry actions read, by name: `{ "force": Real, "com": Vector(3), "on": Bool }`.
+    /// What guards and entry actions read: `{ "force": Real, "com": Vector(3), "on": Bool }`.
     #[default]
     pub inputs: BTreeMap<String, Signal>,
     /// Values by name, numbers or lists [any unit].
