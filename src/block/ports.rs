@@ -446,6 +446,11 @@ impl<'a> Ports<'a> {
         crate::resource::typed(self.resources, name)
     }
 
+    /// The section `ground:` of the diagram, if it has one of this type.
+    pub fn ground<T: Resource>(&self) -> Option<Arc<T>> {
+        crate::resource::typed_ground(self.resources)
+    }
+
     /// Names of all robots and other resources, sorted.
     pub fn resource_names(&self) -> Vec<String> {
         self.resources.resource_names()

@@ -38,7 +38,8 @@ impl SceneView {
             return Err(Error::request("a scene is part of a recording, and none is made"));
         };
         let robots = model.robots();
-        let viewer = Viewer::new(model.program(), |name| robots.get(name)?.mechanism());
+        let ground = model.ground().and_then(|ground| ground.mechanism());
+        let viewer = Viewer::new(model.program(), |name| robots.get(name)?.mechanism(), ground);
         if viewer.is_empty() {
             let name = model.diagram().name();
             let message = format!("no scene: no block of `{name}` puts out the state of a robot");
