@@ -195,10 +195,7 @@ impl Target for Diagrams {
         let (path, bytes) = &self.files[random.below(self.files.len())];
         let (_, other) = &self.files[random.below(self.files.len())];
         self.at.replace(path.clone());
-        match self.name {
-            "damaged.png" => mutate::bytes(random, bytes, other),
-            _ => mutate::text(random, bytes, other, &self.words),
-        }
+        mutate::text(random, bytes, other, &self.words)
     }
 
     fn run(&self, input: &[u8], _: &mut Random) -> Result<&'static str, String> {
@@ -407,7 +404,10 @@ impl Target for Named {
         let (path, bytes) = &self.files[random.below(self.files.len())];
         let (_, other) = &self.files[random.below(self.files.len())];
         self.at.replace(path.clone());
-        mutate::text(random, bytes, other, &self.words)
+        match self.name {
+            "damaged.png" => mutate::bytes(random, bytes, other),
+            _ => mutate::text(random, bytes, other, &self.words),
+        }
     }
 
     fn run(&self, input: &[u8], _: &mut Random) -> Result<&'static str, String> {
