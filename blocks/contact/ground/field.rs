@@ -76,7 +76,9 @@ impl Field {
         for j in 0..along_y {
             for i in 0..along_x {
                 (at.x, at.y) = (x[0] + cell * i as f64, y[0] + cell * j as f64);
-                let value = expression.eval(&at).map_err(|error| wrong(error.message))?;
+                let value = expression
+                    .eval(&at)
+                    .map_err(|error| wrong(format!("{} at {at}", error.message)))?;
                 heights.push(height(&value).ok_or_else(|| {
                     let found = value.describe();
                     wrong(format!("expected a finite height in m, found {found} at {at}"))
