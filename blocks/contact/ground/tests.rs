@@ -61,7 +61,7 @@ fn each_patch_has_its_friction_and_the_border_goes_on() {
 #[test]
 fn a_map_that_is_none_is_refused() {
     for (text, what) in [("", "found none"), ("0.5,-1\n", "found -1"), ("0.5,x\n", "`x`")] {
-        let refused = hills(text).err().expect("refused");
+        let refused = hills(text).expect_err("refused");
         assert!(refused.message.contains(what), "{}", refused.message);
     }
 }
@@ -91,7 +91,7 @@ fn stairs_rise_by_a_step_a_tread() {
     assert!(at(1.05, 0.6).abs() < 1e-9, "beside the stairs is the plane");
     let refused =
         terrain(json!({ "Stairs": { "rise": 0.1, "run": 0.3, "count": 0 } }), &Two(b"", b""));
-    assert!(refused.err().expect("refused").message.contains("expected 1 to 1000 steps, found 0"));
+    assert!(refused.expect_err("refused").message.contains("expected 1 to 1000 steps, found 0"));
 }
 
 /// A ramp is a cuboid that is turned: its upper face is a plane through known points.
@@ -127,8 +127,7 @@ fn a_function_is_the_height_at_its_place() {
             json!({ "HeightFunction": { "z": z, "x": x, "y": [0, 1], "cell": "1 mm" } }),
             &Two(b"", b""),
         )
-        .err()
-        .expect("refused")
+        .expect_err("refused")
         .message
     };
     assert!(whole("1/x", [0.0, 1.0]).contains("x = 0, y = 0"), "{}", whole("1/x", [0.0, 1.0]));
@@ -138,7 +137,7 @@ fn a_function_is_the_height_at_its_place() {
     let of_time = ground(json!({ "HeightFunction": {
         "z": "a*x", "x": [0, 1], "y": [0, 1], "cell": 0.5, "constants": { "a": "1 s" },
     } }));
-    let refused = of_time.stated_terrain(&Two(b"", b"")).err().expect("refused");
+    let refused = of_time.stated_terrain(&Two(b"", b"")).expect_err("refused");
     assert!(refused.message.contains("expected a finite height in m"), "{}", refused.message);
 }
 
@@ -185,7 +184,7 @@ fn a_picture_is_a_map_of_heights() {
         }
     }
     let coloured = picture(2, &[0; 12], BitDepth::Eight, ColorType::Rgb);
-    let refused = image(&coloured).err().expect("refused").message;
+    let refused = image(&coloured).expect_err("refused").message;
     assert!(refused.contains("expected shades of grey"), "{refused}");
     // Cut off anywhere it is refused.
     for cut in 0..eight.len() - 12 {
