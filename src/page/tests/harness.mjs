@@ -2,9 +2,10 @@
 
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { inflateSync } from "node:zlib";
 
 const require = createRequire(new URL("../app/package.json", import.meta.url));
@@ -92,6 +93,24 @@ export async function browse() {
   return browser;
 }
 
+/** Opens a page that stands in a file. */
+export async function openFile(browser, file) {
+  if (overlay) {
+    const read = (name) => readFileSync(join(overlay, name), "utf8");
+    const [data] =
+      /<script type="application\/octet-stream"[^>]*>[^<]*<\/script>/.exec(
+        readFileSync(file, "utf8"),
+      );
+    const style = `<style>${read("assets/app.css")}</style>`;
+    const script = `${data}<script>${read("assets/app.js")}</script>`;
+    const page = read("index.html")
+      .replace('<link rel="stylesheet" href="assets/app.css">', () => style)
+      .replace('<script src="assets/app.js"></script>', () => script);
+    writeFileSync(file, page);
+  }
+  return open(browser, pathToFileURL(file).href);
+}
+
 /** Opens a page; what it logs as an error, and whom it asks, is kept. */
 export async function open(browser, address, options = {}, before = () => {}) {
   const viewport = { width: 1440, height: 860 };
@@ -113,7 +132,7 @@ export async function open(browser, address, options = {}, before = () => {}) {
     if (["data:", "blob:", "file:"].includes(protocol)) return;
     if (host !== own) faults.push(`it asks ${request.url()}`);
   });
-  if (overlay) {
+  if (overlay && address.startsWith("http")) {
     const file = (url) =>
       join(overlay, url.pathname === "/" ? "index.html" : url.pathname);
     await page.route(

@@ -3,7 +3,6 @@
 
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import * as harness from "./harness.mjs";
 import { largeDiagram } from "./large.mjs";
 
@@ -154,6 +153,8 @@ async function toEnd(page) {
 
 let browser;
 let recorded;
+
+const openFile = (file) => harness.openFile(browser, file);
 
 await harness.tests({
   async preparation() {
@@ -679,12 +680,43 @@ await harness.tests({
     await server.stop();
   },
 
+  async "two runs replay side by side"() {
+    const other = join(scratch, "soft");
+    await run(
+      "run",
+      stand,
+      "--set",
+      "kp=40",
+      "--out",
+      other,
+      "--no-checks",
+      "-q",
+    );
+    const file = join(scratch, "two.html");
+    await run("view", join(scratch, "reference"), other, "-o", file, "-q");
+    const { page, faults } = await openFile(file);
+    await drawn(page);
+    await page.waitForSelector(".source >> nth=1");
+    await page.click("#tab-differences");
+    const rows = await until("differences", async () => {
+      const cells = await page.$$eval(".differences tbody tr", (list) =>
+        list.map((row) => [...row.cells].map((cell) => cell.textContent)),
+      );
+      return cells.length >= 3 && cells;
+    });
+    // Torques part with the first step in which the joints have left their places.
+    const first = rows.reduce((a, b) => (Number(b[4]) < Number(a[4]) ? b : a));
+    check(first[0] === "pd.tau", `first to part: ${first}`);
+    check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
+    await page.close();
+  },
+
   async "a page without a server replays"(note) {
     const file = join(scratch, "page.html");
     await run("view", join(scratch, "reference"), "-o", file, "-q");
     const size = readFileSync(file).length;
     note(`${(size / 1e6).toFixed(2)} MB for ${end} s`);
-    const { page, faults } = await open(browser, pathToFileURL(file).href);
+    const { page, faults } = await openFile(file);
     await drawn(page);
     await page.waitForFunction(() => window.legworkWorld?.frames > 0);
     await until(
@@ -702,6 +734,28 @@ await harness.tests({
     });
     const wanted = recorded.at("pd.tau", end);
     torques.forEach((value, i) => close(value, wanted[i], 1e-4, `torque ${i}`));
+    // What was run, and what its checks said.
+    await page.click("#tab-report");
+    const report = await page.textContent(".report");
+    check(
+      report.includes("SemiImplicitEuler") &&
+        report.includes("feet stay closed"),
+      report,
+    );
+    check(
+      (await page.$$(".report td.pass, .report td.open")).length >= 7,
+      "seven checks",
+    );
+    // Frames open and close without a server.
+    const shown = () =>
+      page.evaluate(
+        () => window.legworkDiagram.drawing.schematic.symbols.length,
+      );
+    const all = await shown();
+    await page.click('[aria-label="Close all frames"]');
+    await until("fewer blocks", async () => (await shown()) < all);
+    await page.click('[aria-label="Open all frames"]');
+    await until("all blocks", async () => (await shown()) === all);
     check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
     await page.close();
   },
