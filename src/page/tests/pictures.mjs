@@ -31,8 +31,7 @@ const scope = async (page, path) => {
   await page.waitForTimeout(300);
 };
 
-const press = (page, label) =>
-  page.locator(".robot .tools button", { hasText: label }).click();
+const press = (page, label) => page.locator(".robot .tools button", { hasText: label }).click();
 
 const pictures = {
   async stand(page) {
@@ -88,12 +87,7 @@ await tests(
         browser ??= await browse();
         const server = await view(file);
         const viewport = { width: 1280, height: 760 };
-        const { page } = await open(
-          browser,
-          server.address,
-          { viewport, colorScheme },
-          smooth,
-        );
+        const { page } = await open(browser, server.address, { viewport, colorScheme }, smooth);
         await page.waitForFunction(() => window.legworkDiagram?.paintings > 0);
         await page.waitForTimeout(1500);
         await pictures[name](page);
