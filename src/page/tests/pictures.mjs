@@ -37,10 +37,16 @@ const pictures = {
   async stand(page) {
     await scope(page, "contact.f");
     await press(page, "shadows");
-    await to(page, 0.4);
-    await page.locator("#diagram").focus();
-    for (let i = 0; i < 2; i++) await page.keyboard.press("ArrowDown");
-    await page.click("#tab-parameters");
+    await to(page, 0.05);
+    await page.click("#fork");
+    await page.fill("#fork-name", "hertz");
+    await page.selectOption('[data-variant="contact"]', "hertz");
+    await page.click("#fork-go");
+    await page.waitForSelector(".source >> nth=1");
+    await page.locator("button", { hasText: "run both" }).click();
+    await until("the end", async () => (await clock(page)) >= 3 - 1e-9, 60_000);
+    await page.waitForSelector(".differences tbody tr");
+    await page.waitForTimeout(1500);
   },
   async trot(page) {
     await press(page, "trails");

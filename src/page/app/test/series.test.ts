@@ -92,7 +92,7 @@ test("few points are drawn as they are, many as extremes of each pixel", () => {
   );
   const many = filled(1_000_000, 1, (row) => (row === 765_432 ? 9 : Math.sin(row)));
   const { t, columns } = sampled([{ series: many, leaf: 0 }], 0, 1000, 800);
-  expect(t.length).toBe(1600);
+  expect(t.length).toBe(3200);
   const column = columns[0]! as number[];
   expect(Math.max(...column)).toBe(9);
   const at = column.indexOf(9);
