@@ -56,8 +56,28 @@ function exact(curves: readonly Curve[], from: number, to: number) {
   return { t, columns };
 }
 
+/**
+ * The first, least, greatest and last value of each pixel, which give the same picture as all
+ * (Jugel, Jerzak, Hackenbroich, Markl, *M4: a visualization-oriented time series data
+ * aggregation*, 2014). First and last stand at the times of the signal with the most samples.
+ */
+function extremal(curves: readonly Curve[], from: number, to: number, pixels: number) {
+  const width = (to - from) / pixels;
+  const t = times(curves, from, to, pixels);
+  const columns = curves.map(({ series, leaf }) => {
+    const column: Column = new Array<number | null>(t.length).fill(null);
+    const values = series.columns[leaf]!;
+    let [i, end] = span(series, from, to);
+    for (let k = 0; k < t.length && i < end; k++) {
+      if (series.t[i] === t[k]) column[k] = finite(values[i++]!);
+    }
+    return column;
+  });
+  return { t, columns };
+}
+
 /** Where in a pixel its first, extreme and last values are drawn. */
-const PLACES = [0.1, 0.4, 0.6, 0.9];
+const PLACES = [0.05, 0.35, 0.65, 0.95];
 
 /**
  * The first, least, greatest and last value of each pixel, which give the same picture as all
@@ -80,14 +100,39 @@ function extremal(curves: readonly Curve[], from: number, to: number, pixels: nu
         const [least, most] = series.range(leaf, i, end);
         const [first, last] = [values[i]!, values[end - 1]!];
         const rises = first <= last;
-        const four = [first, rises ? least : most, rises ? most : least, last];
-        four.forEach((value, place) => (column[4 * pixel + place] = finite(value)));
+        column[4 * pixel] = finite(first);
+        column[4 * pixel + 3] = finite(last);
+        // What rises or falls all the time is a straight line.
+        const [second, third] = rises ? [least, most] : [most, least];
+        if (second !== first && second !== last) column[4 * pixel + 1] = finite(second);
+        if (third !== first && third !== last) column[4 * pixel + 2] = finite(third);
       }
       i = Math.max(i, end);
     }
     return column;
   });
   return { t, columns };
+}
+
+/** Four times for each pixel, rising. */
+function times(curves: readonly Curve[], from: number, to: number, pixels: number): number[] {
+  const count = ({ series }: Curve) => {
+    const [a, b] = span(series, from, to);
+    return b - a;
+  };
+  const { series } = curves.reduce((a, b) => (count(b) > count(a) ? b : a));
+  const width = (to - from) / pixels;
+  const t: number[] = [];
+  let i = lower(series.t, series.rows, from);
+  for (let pixel = 0; pixel < pixels; pixel++) {
+    const border = from + (pixel + 1) * width;
+    const end = lower(series.t, series.rows, border);
+    const first = end > i ? series.t[i]! : from + pixel * width;
+    const last = end > i + 1 ? series.t[end - 1]! : first + 0.9 * (border - first);
+    t.push(first, first + (last - first) / 3, first + (2 / 3) * (last - first), last);
+    i = Math.max(i, end);
+  }
+  return t;
 }
 
 /** `a - b` at the times of `a`; `b` is held between its samples. */

@@ -158,6 +158,8 @@ export class Plot {
       width: 1.25,
       dash: dashOf(curve.source),
       spanGaps: true,
+      // Points are fewer than pixels' quarters already, and steep lines without steps.
+      pxAlign: 0,
       points: { show: false },
       scale: timed ? scaleOf(curve.unit) : "y",
     });
