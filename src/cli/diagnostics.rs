@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 use legwork_block::{Diagnostic, Diagnostics, FileId, Label, Severity};
 use legwork_diagram::render::SourceMap;
-use legwork_study::{Findings, RunFault};
+use legwork_study::{Findings, RunFault, relative};
 
 use super::console;
 
@@ -74,7 +73,7 @@ fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> 
         Group::with_title(level.primary_title(diagnostic.message.as_str()).id(diagnostic.code));
     for ((_, file), annotations) in marks {
         let snippet = Snippet::source(sources.text(file))
-            .path(console::clean(shown(sources.name(file))))
+            .path(console::clean(relative(sources.name(file))))
             .annotations(annotations);
         group = group.element(snippet);
     }
@@ -98,12 +97,6 @@ fn within(text: &str, start: usize, end: usize) -> Range<usize> {
     };
     let start = floor(start);
     start..floor(end).max(start)
-}
-
-/// A file's name without the directory that the command runs in.
-pub(crate) fn shown(name: &str) -> &str {
-    let Ok(here) = std::env::current_dir() else { return name };
-    Path::new(name).strip_prefix(here).ok().and_then(Path::to_str).unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -1,4 +1,6 @@
-//! Numbers as people read them.
+//! Numbers and names of files as people read them.
+
+use std::path::Path;
 
 /// `1 block`, `2 blocks`.
 pub fn counted(count: u64, noun: &str) -> String {
@@ -33,6 +35,12 @@ pub fn digits(value: f64) -> String {
 pub fn trimmed(value: f64) -> String {
     let text = format!("{value:.9}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A file's name without the directory that the process runs in.
+pub fn relative(name: &str) -> &str {
+    let Ok(here) = std::env::current_dir() else { return name };
+    Path::new(name).strip_prefix(here).ok().and_then(Path::to_str).unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
+use legwork_study::commands;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -16,7 +17,6 @@ use rustyline::{Context, Editor, Helper};
 
 use super::super::answer::Failure;
 use super::super::interrupt;
-use super::command;
 
 /// The longest line of a script [bytes].
 const LONGEST_LINE: u64 = 1 << 20;
@@ -201,7 +201,7 @@ impl Completer for Names {
         let start = at - begun.len();
         let fits = |name: &&str| name.starts_with(begun);
         let found: Vec<String> = if start == 0 {
-            command::NAMES.into_iter().filter(|name| fits(name)).map(str::to_owned).collect()
+            commands::NAMES.into_iter().filter(|name| fits(name)).map(str::to_owned).collect()
         } else {
             self.paths.iter().map(String::as_str).filter(fits).map(str::to_owned).collect()
         };

@@ -1,17 +1,15 @@
 //! `legwork step`: a diagram run step by step, forth and back.
 //!
-//! `input` brings lines, `command` makes commands of them, `sessions` carries them out, `show`
-//! writes the answers.
+//! `input` brings lines, [`legwork_study::commands`] makes commands of them, `sessions` carries
+//! them out.
 
-mod command;
-mod help;
 mod input;
 mod sessions;
-mod show;
 
 use std::path::PathBuf;
 
 use clap::Args;
+use legwork_study::commands::Command;
 use legwork_study::session::Session;
 use legwork_study::{Library, Snapshot, parse_time, seconds};
 use serde_json::{Value, json};
@@ -20,7 +18,6 @@ use super::answer::{Answer, Code, Failure};
 use super::arguments::Overrides;
 use super::summary::counted;
 use super::{console, diagnostics, interrupt};
-use command::Command;
 use input::{Input, Line};
 use sessions::{FIRST, Sessions};
 
@@ -115,7 +112,7 @@ pub(crate) fn step(arguments: &StepArguments, library: &Library) -> Result<Answe
 }
 
 /// Closes the recording of a session, says where it is left, and gives what `--json` prints of it.
-fn leave(name: &str, session: &mut Session) -> (Code, Value) {
+pub(crate) fn leave(name: &str, session: &mut Session) -> (Code, Value) {
     let is_fork = name != FIRST;
     let mut code = if session.fault().is_some() { Code::Fault } else { Code::Success };
     let recording = session.close().unwrap_or_else(|error| {

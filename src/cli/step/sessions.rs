@@ -4,12 +4,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use legwork_block::is_hidden;
-use legwork_study::session::{Fork, Session, Stop};
-use legwork_study::{Error, ErrorKind, Snapshot, files, trimmed};
+use legwork_study::commands::{self, Command};
+use legwork_study::session::{Fork, Session};
+use legwork_study::{Error, ErrorKind, trimmed};
 
 use super::super::summary::counted;
-use super::command::Command;
-use super::{help, show};
 
 /// Name of the session that a `legwork step` begins with.
 pub(super) const FIRST: &str = "main";
@@ -50,76 +49,20 @@ impl Sessions {
 
     /// Does what a command asks for; what there is to say.
     pub(super) fn perform(&mut self, command: &Command) -> Result<String, Error> {
-        let session = self.current_mut();
         match command {
-            Command::Next(count) => {
-                session.next(*count).map(|stop| shown_stop(&stop, "piece", session))
-            }
-            Command::Step(count) => {
-                session.step(*count).map(|stop| shown_stop(&stop, "piece", session))
-            }
-            Command::Into(part) => {
-                session.into_part(part.as_deref()).map(|stop| shown_stop(&stop, "piece", session))
-            }
-            Command::Out => session.out_of_part().map(|stop| shown_stop(&stop, "piece", session)),
-            Command::Continue => session.proceed().map(|stop| shown_stop(&stop, "piece", session)),
-            Command::Until(t) => session.until(*t).map(|stop| shown_stop(&stop, "piece", session)),
-            Command::Goto(t) => {
-                let stop = session.go_to(*t);
-                Ok(shown_stop(&stop, "piece", session))
-            }
-            Command::Back(count) => {
-                session.back(*count).map(|stop| shown_stop(&stop, "piece", session))
-            }
-            Command::BackSteps(count) => {
-                session.back_steps(*count).map(|stop| shown_stop(&stop, "step", session))
-            }
-            Command::Break(None) => Ok(breakpoints(session)),
-            Command::Break(Some(text)) => {
-                session.break_at(text).map(|number| format!("breakpoint {number}: {text}\n"))
-            }
-            Command::Delete(which) => {
-                session.delete_breakpoint(*which).map(|()| breakpoints(session))
-            }
-            Command::Watch(None) => Ok(list(session.watches().iter(), "no watches")),
-            Command::Watch(Some(path)) => session.watch(path).map(|value| show::value(&value)),
-            Command::Unwatch(which) => {
-                session.unwatch(*which)?;
-                Ok(list(session.watches().iter(), "no watches"))
-            }
-            Command::Print(path) => match session.block(path) {
-                Some(block) if !path.starts_with('^') => Ok(show::block(&block)),
-                _ => session.read(path).map(|value| show::value(&value)),
-            },
-            Command::Set(path, value) => {
-                session.set(path, value).map(|note| show::edit(&note) + "\n")
-            }
-            Command::Input(name, value) => {
-                session.input(name, value).map(|note| show::edit(&note) + "\n")
-            }
-            Command::Where => Ok(show::whereabouts(&session.whereabouts())),
-            Command::Schedule => Ok(show::schedule(&session.schedule())),
-            Command::Snapshot(file) => write_snapshot(session, file),
-            Command::Restore(file) => {
-                session.restore(&Snapshot::read(file)?)?;
-                Ok(self.tell_place())
-            }
             Command::Fork(name, changes) => self.fork(name, changes),
             Command::Session(None) => Ok(self.list()),
             Command::Session(Some(name)) => {
                 self.current = self.find(name)?;
                 Ok(self.tell_place())
             }
-            Command::Help(word) => help::help(word.as_deref()).map_err(request),
-            Command::Quit => Ok(String::new()),
+            command => command.perform(self.current_mut()).unwrap_or_else(|| Ok(String::new())),
         }
     }
 
     /// One line on where it is; then the watches.
     pub(super) fn tell_place(&mut self) -> String {
-        let session = self.current_mut();
-        let place = show::place(&session.place()) + "\n";
-        place + &watches(session)
+        commands::tell_place(self.current_mut())
     }
 
     /// Forks the present session and goes on in the new one.
@@ -169,7 +112,7 @@ impl Sessions {
         let mut text = String::new();
         for (i, (name, session)) in self.all.iter().enumerate() {
             let mark = if i == self.current { '>' } else { ' ' };
-            let place = show::place(&session.place());
+            let place = commands::place(&session.place());
             let _ = writeln!(text, "{mark} {name}  {place}");
         }
         text
@@ -185,46 +128,6 @@ fn record(session: &mut Session, directory: Option<&Path>) -> Result<(), Error> 
             Ok(())
         }
     }
-}
-
-/// Edits, why the run stopped, where it is, and the watches.
-fn shown_stop(stop: &Stop, noun: &str, session: &mut Session) -> String {
-    show::stop(stop, noun) + &watches(session)
-}
-
-fn watches(session: &mut Session) -> String {
-    let mut text = String::new();
-    for value in session.watched() {
-        match value {
-            Ok(value) => text += &show::value(&value),
-            Err(error) => text += &format!("{error}\n"),
-        }
-    }
-    text
-}
-
-fn breakpoints(session: &Session) -> String {
-    list(session.breakpoints(), "no breakpoints")
-}
-
-fn list(texts: impl Iterator<Item = impl AsRef<str>>, none: &str) -> String {
-    let line = |(i, text): (usize, _)| format!("{:>3}  {}\n", i + 1, AsRef::<str>::as_ref(&text));
-    let lines: String = texts.enumerate().map(line).collect();
-    if lines.is_empty() { format!("{none}\n") } else { lines }
-}
-
-fn write_snapshot(session: &Session, file: &Path) -> Result<String, Error> {
-    files::refuse_input(file, session.inputs())?;
-    let snapshot = session.snapshot()?;
-    snapshot.write(file)?;
-    let mut text = format!("wrote {} ({} bytes)\n", file.display(), snapshot.bytes().len());
-    if !session.edits().is_empty() {
-        let set =
-            session.edits().iter().map(|edit| format!("--set '{}={}'", edit.path, edit.value));
-        let set: Vec<String> = set.collect();
-        text += &format!("it is of the diagram with {}\n", set.join(" "));
-    }
-    Ok(text)
 }
 
 /// A mistake in a command.

@@ -1,6 +1,6 @@
 //! What the commands do.
 
-use super::command;
+use super::name;
 
 const TEXTS: [(&str, &str, &str); 23] = [
     (
@@ -101,7 +101,10 @@ const TEXTS: [(&str, &str, &str); 23] = [
 ];
 
 /// The help on one command, or a line on each.
-pub(super) fn help(word: Option<&str>) -> Result<String, String> {
+///
+/// # Errors
+/// If there is no such command.
+pub fn help(word: Option<&str>) -> Result<String, String> {
     let Some(word) = word else {
         let line = |(_, usage, text): &(&str, &str, &str)| {
             let sentence = text.replace('\n', " ");
@@ -110,20 +113,21 @@ pub(super) fn help(word: Option<&str>) -> Result<String, String> {
         };
         return Ok(TEXTS.iter().map(line).collect());
     };
-    let name = command::name(word)?;
+    let name = name(word)?;
     let found = TEXTS.iter().find(|(known, ..)| *known == name);
     Ok(found.map_or(String::new(), |(_, usage, text)| format!("{usage}\n{text}\n")))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::NAMES;
     use super::*;
 
     #[test]
     fn every_command_has_help() {
-        for name in command::NAMES {
+        for name in NAMES {
             assert!(help(Some(name)).is_ok_and(|text| text.len() > name.len() + 5), "{name}");
         }
-        assert_eq!(help(None).map(|text| text.lines().count()), Ok(command::NAMES.len()));
+        assert_eq!(help(None).map(|text| text.lines().count()), Ok(NAMES.len()));
     }
 }

@@ -1,49 +1,85 @@
-//! Lines → commands.
+//! The language in which a session is driven line by line, by `legwork step` and by the live page.
+//!
+//! ```text
+//! line ──parse──► Command ──perform, on a Session──► text for people
+//! ```
+//!
+//! What a command makes of more than one session, such as a fork, is its caller's.
+
+mod help;
+mod perform;
+mod show;
 
 use std::path::PathBuf;
 
 use legwork_block::nearest;
 
-use legwork_study::parse_time;
+use crate::time::parse_time;
+
+pub use help::help;
+pub use perform::{tell_place, watches};
+pub use show::{edit, place, stage, stop, value};
 
 /// What a line asks for.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Command {
+pub enum Command {
+    /// So many pieces of the step.
     Next(u64),
+    /// So many major steps.
     Step(u64),
+    /// To the next block of a part; without one, of another.
     Into(Option<String>),
+    /// Behind the last block of the part around.
     Out,
+    /// To the next breakpoint or the end.
     Continue,
+    /// To the first step at or after a time [s]; stops at breakpoints.
     Until(f64),
+    /// To the first step at or after a time [s], forth or back.
     Goto(f64),
+    /// So many pieces back.
     Back(u64),
+    /// So many steps back.
     BackSteps(u64),
-    /// Block or condition; without, a list.
+    /// A block or a condition to stop at; without, a list.
     Break(Option<String>),
+    /// Removes this breakpoint, or all.
     Delete(Option<usize>),
+    /// A signal to show at each stop; without, a list.
     Watch(Option<String>),
+    /// Stops showing this one, or all.
     Unwatch(Option<usize>),
+    /// Shows a signal or a block.
     Print(String),
+    /// A parameter and its value.
     Set(String, String),
+    /// An input and its value.
     Input(String, String),
+    /// Shows the place.
     Where,
+    /// Shows the order of execution.
     Schedule,
+    /// Writes a snapshot.
     Snapshot(PathBuf),
+    /// Goes on from a snapshot.
     Restore(PathBuf),
     /// Name of the new session; what it changes.
     Fork(String, Vec<(String, String)>),
     /// The session to go on in; without, a list.
     Session(Option<String>),
+    /// Explains a command, or lists all.
     Help(Option<String>),
+    /// Leaves.
     Quit,
 }
 
-/// Names, in the order of the help; short forms that would else be ambiguous.
-pub(super) const NAMES: [&str; 23] = [
+/// Names of the commands, in the order of the help.
+pub const NAMES: [&str; 23] = [
     "next", "step", "into", "out", "continue", "until", "goto", "back", "break", "delete", "watch",
     "unwatch", "print", "set", "input", "where", "schedule", "snapshot", "restore", "fork",
     "session", "help", "quit",
 ];
+/// Short forms that would else be ambiguous.
 const SHORT: [(&str, &str); 6] = [
     ("b", "break"),
     ("s", "step"),
@@ -55,7 +91,10 @@ const SHORT: [(&str, &str); 6] = [
 
 impl Command {
     /// The command of a line that is not empty.
-    pub(super) fn parse(line: &str) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// What was expected, in lower case.
+    pub fn parse(line: &str) -> Result<Self, String> {
         let line = line.trim();
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
@@ -116,7 +155,7 @@ impl Command {
 }
 
 /// The whole name of a command or of its beginning.
-pub(super) fn name(word: &str) -> Result<&'static str, String> {
+fn name(word: &str) -> Result<&'static str, String> {
     if let Some((_, name)) = SHORT.iter().find(|(short, _)| *short == word) {
         return Ok(name);
     }

@@ -3,13 +3,12 @@
 
 use std::fmt::Write as _;
 
-use legwork_study::session::{
+use legwork_block::{BusType, Type};
+
+use crate::session::{
     BlockView, EditNote, Halt, InputView, Place, Scheduled, Stage, Stop, Value, Where,
 };
-use legwork_study::{BusType, Type, trimmed};
-
-use super::super::diagnostics;
-use super::super::summary::counted;
+use crate::text::{counted, relative, trimmed};
 
 /// Numbers of a vector on one line.
 const PER_LINE: usize = 6;
@@ -17,7 +16,7 @@ const PER_LINE: usize = 6;
 const NAMED_PER_LINE: usize = 3;
 
 /// Edits on the way, why the run stopped, and where it is. `noun` is what it was to go back by.
-pub(super) fn stop(stop: &Stop, noun: &str) -> String {
+pub fn stop(stop: &Stop, noun: &str) -> String {
     let mut text = String::new();
     for note in &stop.edits {
         text += &format!("{}\n", edit(note));
@@ -39,7 +38,7 @@ pub(super) fn stop(stop: &Stop, noun: &str) -> String {
 }
 
 /// What became of an edit.
-pub(super) fn edit(note: &EditNote) -> String {
+pub fn edit(note: &EditNote) -> String {
     match note {
         EditNote::Entered { edit, blocks, robots } => {
             let what = match &blocks[..] {
@@ -59,12 +58,17 @@ pub(super) fn edit(note: &EditNote) -> String {
 }
 
 /// `t=0.1 s  step 100  output pd (JointPd)  [4 of 25]`.
-pub(super) fn place(place: &Place) -> String {
+pub fn place(place: &Place) -> String {
+    format!("t={} s  step {}  {}", trimmed(place.t), place.step, stage(place))
+}
+
+/// `output pd (JointPd)  [4 of 25]`.
+pub fn stage(place: &Place) -> String {
     let block = || match (&place.block, &place.kind) {
         (Some(block), Some(kind)) => format!("{block} ({kind})"),
         _ => String::new(),
     };
-    let what = match place.stage {
+    match place.stage {
         Stage::Output => {
             let number = place.number.unwrap_or_default();
             format!("output {}  [{number} of {}]", block(), place.count)
@@ -78,8 +82,7 @@ pub(super) fn place(place: &Place) -> String {
             Some(block) => format!("end, stopped by {block}"),
             None => "end".to_owned(),
         },
-    };
-    format!("t={} s  step {}  {what}", trimmed(place.t), place.step)
+    }
 }
 
 /// Everything about a place, and the block's line in the file.
@@ -99,7 +102,7 @@ pub(super) fn whereabouts(here: &Where) -> String {
     if let Some(block) = block {
         let _ = write!(text, "\n  {}: {}  [{}]", block.path, block.text, block.rate);
         if let Some(source) = &block.source {
-            let file = diagnostics::shown(&source.file);
+            let file = relative(&source.file);
             let _ = write!(text, "\n  {file}:{}:{} | {}", source.line, source.column, source.text);
         }
     }
@@ -165,7 +168,7 @@ fn indented(mark: &str, text: &str) -> String {
 }
 
 /// A value by its type; without one, as a vector.
-pub(super) fn value(value: &Value) -> String {
+pub fn value(value: &Value) -> String {
     let mut leaves: Vec<&[f64]> = value.leaves.iter().map(Vec::as_slice).collect();
     let (mut rest, unit) = (&mut leaves[..], value.unit.as_deref());
     let names = Names { unit, units: &value.units, labels: &value.labels };
