@@ -15,6 +15,8 @@ pub struct Contact {
     pub gap: f64,
     /// Force on the robot [N]; none if no block computes it.
     pub force: Option<[f64; 3]>,
+    /// Coefficient of friction of this pair of surfaces; −1 leaves it to the contact model.
+    pub friction: f64,
 }
 
 /// The points x with `normalᵀ x = offset`.
@@ -47,14 +49,15 @@ impl Plane {
 /// Name of the input with contacts, and of the port with their forces in contact axes.
 const POINTS: &str = "points";
 const FORCES: &str = "f";
-/// Leaves of the bus `Contact`: position, axes, gap, velocity, two of the Jacobian, friction.
-const LEAVES: usize = 7;
+/// Leaves of the bus `Contact`: position, axes, gap, velocity, two of the Jacobian, friction,
+/// restitution.
+const LEAVES: usize = 8;
 
 /// Where the contacts of one block are.
 #[derive(Debug, Clone)]
 pub(crate) struct Contacts {
-    /// Position, axes and gap of each.
-    points: Vec<[Slot; 3]>,
+    /// Position, axes, gap and friction of each.
+    points: Vec<[Slot; 4]>,
     /// Their forces, three numbers each.
     forces: Option<Slot>,
 }
@@ -86,16 +89,16 @@ impl Contacts {
         let input = |name: &str| node.input_names.iter().position(|known| known == name);
         let slots = inputs.port(input(POINTS).filter(|port| *port < inputs.port_count())?);
         let is_contact = |leaves: &[Slot]| {
-            matches!(leaves, [p, axes, gap, v, _, w, mu]
-                if [p.len, axes.len, gap.len, v.len, w.len, mu.len] == [3, 9, 1, 3, 3, 1])
+            matches!(leaves, [p, axes, gap, v, _, w, mu, e]
+                if [p.len, axes.len, gap.len, v.len, w.len, mu.len, e.len] == [3, 9, 1, 3, 3, 1, 1])
         };
         let chunks = slots.chunks_exact(LEAVES);
         let is_whole = !slots.is_empty() && chunks.remainder().is_empty();
         if !is_whole || !chunks.clone().all(is_contact) {
             return None;
         }
-        let points: Vec<[Slot; 3]> =
-            chunks.map(|leaves| [leaves[0], leaves[1], leaves[2]]).collect();
+        let points: Vec<[Slot; 4]> =
+            chunks.map(|leaves| [leaves[0], leaves[1], leaves[2], leaves[6]]).collect();
         let is_force = |slots: &[Slot]| match slots {
             [slot] if slot.len as usize == 3 * points.len() => Some(*slot),
             _ => None,
@@ -106,9 +109,15 @@ impl Contacts {
         Some(Self { forces: given.or(made), points })
     }
 
+    /// Whether the contacts lie in signals that are known; forces that do not are left out.
+    pub(crate) fn keep(&mut self, is_known: &impl Fn(&Slot) -> bool) -> bool {
+        self.forces = self.forces.filter(is_known);
+        self.points.iter().flatten().all(is_known)
+    }
+
     /// The contacts in the signals of a step.
     pub(crate) fn read<'a>(&'a self, arena: &'a [f64]) -> impl Iterator<Item = Contact> + 'a {
-        self.points.iter().enumerate().map(|(i, [position, axes, gap])| {
+        self.points.iter().enumerate().map(|(i, [position, axes, gap, friction])| {
             let number = |slot: &Slot, at: usize| arena[slot.range()][at];
             // Columns t₁, t₂ and n.
             let axis = |column: usize| [0, 1, 2].map(|row| number(axes, 3 * column + row));
@@ -122,6 +131,7 @@ impl Contacts {
                 normal: axis(2),
                 gap: number(gap, 0),
                 force,
+                friction: number(friction, 0),
             }
         })
     }

@@ -4,12 +4,11 @@ use std::any::Any;
 
 use legwork_block::{Arg, Slot, Type};
 use legwork_mechanics::{FrameId, Kinematics, Model, center_of_mass, world_from_frame};
-use legwork_mesh::Mesh;
 use legwork_program::{Node, Program};
 
 use crate::contacts::Contacts;
 use crate::moment::Moment;
-use crate::shapes::{Pose, Robot, Scene, Surface};
+use crate::shapes::{Pose, Robot, Scene};
 
 /// Name of the bus of a robot's state, whose first leaf is its configuration.
 const STATE: &str = "State";
@@ -31,13 +30,8 @@ struct Seen {
 }
 
 impl Viewer {
-    /// What can be seen of a program; `mechanism` finds the mechanics of a robot by its name, and
-    /// `ground` is those of the diagram's ground, if it states one.
-    pub fn new<'m>(
-        program: &Program,
-        mechanism: impl Fn(&str) -> Option<&'m dyn Any>,
-        ground: Option<&dyn Any>,
-    ) -> Self {
+    /// What can be seen of a program; `mechanism` finds the mechanics of a robot by its name.
+    pub fn new<'m>(program: &Program, mechanism: impl Fn(&str) -> Option<&'m dyn Any>) -> Self {
         let mut states: Vec<(&str, Slot, bool)> = Vec::new();
         for node in program.nodes.iter() {
             for (robot, q) in states_of(node) {
@@ -62,8 +56,7 @@ impl Viewer {
             _ => format!("{robot}/"),
         };
         let robots = found.iter().map(|(name, _, model)| Robot::new(name, &prefix(name), model));
-        let ground = ground.and_then(|ground| ground.downcast_ref::<Mesh>()).map(Surface::of);
-        let scene = Scene { robots: robots.collect(), ground, ..Scene::default() };
+        let scene = Scene { robots: robots.collect(), ..Scene::default() };
         let seen = found.into_iter().map(|(_, q, model)| Seen {
             kinematics: Kinematics::new(model),
             frames: model.frames().iter().filter_map(|f| model.find_frame(&f.name)).collect(),
@@ -76,6 +69,22 @@ impl Viewer {
             scene,
             moment: Moment::default(),
         }
+    }
+
+    /// One that sees nothing.
+    pub fn nothing() -> Self {
+        let (robots, contacts) = (Vec::new(), Vec::new());
+        Self { scene: Scene::default(), robots, contacts, moment: Moment::default() }
+    }
+
+    /// Sees only what lies in signals that are known, as those that are recorded.
+    pub fn keep(&mut self, is_known: impl Fn(&Slot) -> bool) {
+        let known: Vec<bool> = self.robots.iter().map(|seen| is_known(&seen.q)).collect();
+        let mut kept = known.iter();
+        self.robots.retain(|_| kept.next() == Some(&true));
+        let mut kept = known.iter();
+        self.scene.robots.retain(|_| kept.next() == Some(&true));
+        self.contacts.retain_mut(|contacts| contacts.keep(&is_known));
     }
 
     /// Whether there is nothing to see.

@@ -37,9 +37,7 @@ impl SceneView {
         let Some(recorder) = recorder else {
             return Err(Error::request("a scene is part of a recording, and none is made"));
         };
-        let robots = model.robots();
-        let ground = model.ground().and_then(|ground| ground.mechanism());
-        let viewer = Viewer::new(model.program(), |name| robots.get(name)?.mechanism(), ground);
+        let viewer = model.viewer();
         if viewer.is_empty() {
             let name = model.diagram().name();
             let message = format!("no scene: no block of `{name}` puts out the state of a robot");
@@ -64,7 +62,21 @@ impl SceneView {
 impl SceneView {
     /// Reads the meshes that are drawn, as far as the diagram may; what is not shown.
     pub(crate) fn read_surfaces(&mut self, model: &Model) -> Vec<String> {
-        self.viewer.read_surfaces(&mut |path| model.diagram().look(path))
+        model.read_surfaces(&mut self.viewer)
+    }
+}
+
+impl Model {
+    /// What there is to see of its runs, without the surfaces of meshes.
+    pub fn viewer(&self) -> Viewer {
+        let robots = self.robots();
+        Viewer::new(self.program(), |name| robots.get(name)?.mechanism())
+    }
+
+    /// Reads the meshes that are drawn, as far as the diagram may; what is not shown, a sentence
+    /// each.
+    pub fn read_surfaces(&self, viewer: &mut Viewer) -> Vec<String> {
+        viewer.read_surfaces(&mut |path| self.diagram().look(path))
     }
 }
 

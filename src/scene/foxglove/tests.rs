@@ -38,6 +38,7 @@ fn all() -> (Scene, Moment) {
         normal: [0.0, 0.0, 1.0],
         gap,
         force,
+        friction: 0.7,
     };
     let moment = Moment {
         t: 1.5,
@@ -154,8 +155,13 @@ fn schemas_name_repeated_and_single_fields() {
 fn arrows_point_along_their_forces_and_are_as_long() {
     let directions = [[1.0, 2.0, -3.0], [-1.0, 0.0, 0.0], [0.0, -2.0, 0.0], [1e-3, 1e-3, 5.0]];
     for force in directions {
-        let contact =
-            Contact { position: [1.0; 3], normal: [0.0, 0.0, 1.0], gap: 0.0, force: None };
+        let contact = Contact {
+            position: [1.0; 3],
+            normal: [0.0, 0.0, 1.0],
+            gap: 0.0,
+            force: None,
+            friction: 0.7,
+        };
         let arrow = arrow(&contact, &force, 10.0).unwrap();
         let size = force.iter().map(|part| part * part).sum::<f64>().sqrt();
         assert!((arrow.shaft_length + arrow.head_length - 0.05 * size).abs() < 1e-12);
@@ -165,7 +171,13 @@ fn arrows_point_along_their_forces_and_are_as_long() {
             assert!((along - force / size).abs() < 1e-12, "{along} of {force:?}");
         }
     }
-    let still = Contact { position: [0.0; 3], normal: [0.0, 0.0, 1.0], gap: 0.0, force: None };
+    let still = Contact {
+        position: [0.0; 3],
+        normal: [0.0, 0.0, 1.0],
+        gap: 0.0,
+        force: None,
+        friction: 0.7,
+    };
     assert!(arrow(&still, &[0.0; 3], 10.0).is_none());
     assert!(arrow(&still, &[f64::NAN; 3], 10.0).is_none());
 }
