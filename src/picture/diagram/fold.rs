@@ -6,9 +6,9 @@ use super::schematic::{
     Flow, Frame, Output, Pin, Port, Ports, Role, SampleTime, Schematic, Symbol, Wire,
 };
 
-/// The schematic with every frame that is nested deeper than `depth` drawn as one box. Its pins are
-/// the frame's ports, and what else crosses its border.
-pub(super) fn fold(schematic: &Schematic, depth: usize) -> Schematic {
+/// The schematic with every frame that is not open drawn as one box. Its pins are the frame's ports,
+/// and what else crosses its border. `is_open` is asked with the depth of the frame, from 1.
+pub(super) fn fold(schematic: &Schematic, is_open: impl Fn(&Frame, usize) -> bool) -> Schematic {
     let mut folded = Schematic::new(&schematic.title);
     folded.frames.clear();
     // New frame of an old one, or the box that it became.
@@ -21,13 +21,12 @@ pub(super) fn fold(schematic: &Schematic, depth: usize) -> Schematic {
         levels.push(level);
         let place = match frame.parent.map(|parent| frames[parent]) {
             Some(Err(symbol)) => Err(symbol),
-            Some(Ok(parent)) if level > depth => {
+            Some(Ok(parent)) if !is_open(frame, level) => {
                 folded.symbols.push(Symbol {
                     frame: parent,
                     role: Role::Folded,
                     name: frame.name.clone(),
                     kind: String::new(),
-                    caption: Vec::new(),
                     path: frame.path.clone(),
                     note: frame.path.clone(),
                     sample_time: SampleTime::Constant,

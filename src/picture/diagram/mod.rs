@@ -27,6 +27,8 @@ mod samples;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use legwork_program::Program;
 
 pub use colours::Colour;
@@ -40,6 +42,8 @@ pub struct Options {
     pub hidden: bool,
     /// Frames nested deeper than this are drawn as one box; 0 folds every mask and for-each.
     pub depth: Option<usize>,
+    /// Paths of the frames whose insides are shown, in place of a depth.
+    pub open: Option<BTreeSet<String>>,
     /// Heading; the program's name if there is none.
     pub title: Option<String>,
 }
@@ -50,9 +54,10 @@ pub fn schematic(program: &Program, options: &Options) -> Schematic {
     if let Some(title) = &options.title {
         schematic.title.clone_from(title);
     }
-    match options.depth {
-        Some(depth) => fold::fold(&schematic, depth),
-        None => schematic,
+    match (&options.open, options.depth) {
+        (Some(open), _) => fold::fold(&schematic, |frame, _| open.contains(&frame.path)),
+        (None, Some(depth)) => fold::fold(&schematic, |_, level| level <= depth),
+        (None, None) => schematic,
     }
 }
 

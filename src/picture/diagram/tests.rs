@@ -6,6 +6,11 @@ use std::collections::BTreeMap;
 use super::schematic::{Flow, Pin, Schematic};
 use super::{Drawing, Rect, fold, samples};
 
+/// With the frames that are nested deeper than `depth` as boxes.
+fn to_depth(schematic: &Schematic, depth: usize) -> Schematic {
+    fold::fold(schematic, |_, level| level <= depth)
+}
+
 fn schematics() -> Vec<Schematic> {
     let mut schematics = vec![
         samples::oscillator(),
@@ -16,7 +21,7 @@ fn schematics() -> Vec<Schematic> {
     schematics
         .extend((1..=25).map(|seed| samples::random(8 + 2 * seed as usize, seed * 0x9e37_79b9)));
     let folded: Vec<Schematic> =
-        schematics.iter().map(|schematic| fold::fold(schematic, 1)).collect();
+        schematics.iter().map(|schematic| to_depth(schematic, 1)).collect();
     schematics.extend(folded);
     schematics
 }
@@ -139,13 +144,20 @@ fn one_wire_leaves_the_copies_of_a_for_each() {
 #[test]
 fn folding_keeps_every_signal_that_crosses_a_border() {
     let schematic = samples::standing();
-    let folded = fold::fold(&schematic, 0);
+    let folded = to_depth(&schematic, 0);
     assert_eq!(folded.frames.len(), 1);
     let foot = folded.symbols.iter().find(|symbol| symbol.name == "foot").unwrap();
     assert_eq!((foot.inputs.len(), foot.outputs.len(), foot.kind.as_str()), (1, 2, "5 blocks"));
     let contact = folded.symbols.iter().find(|symbol| symbol.name == "contact").unwrap();
     assert_eq!(contact.inputs.len(), 3);
-    assert_eq!(fold::fold(&schematic, 9).wires.len(), schematic.wires.len());
+    assert_eq!(to_depth(&schematic, 9).wires.len(), schematic.wires.len());
+    // By path: a frame is open if it and all around it are.
+    let open = |paths: &[&str]| {
+        let paths = paths.to_vec();
+        fold::fold(&schematic, move |frame, _| paths.contains(&frame.path.as_str()))
+    };
+    assert_eq!(open(&["foot[FL_foot]"]), to_depth(&schematic, 0));
+    assert_eq!(open(&["foot"]).frames.len(), 2);
 }
 
 #[test]
@@ -163,7 +175,7 @@ fn what_switches_a_part_is_drawn_inside_it_and_is_a_pin_of_the_folded_part() {
     assert!(svg.contains(">Triggered(Rising)</text>") && svg.contains(">switches</text>"));
     assert_eq!(schematic.dot().matches("style=dotted").count(), 2);
     assert_eq!(schematic.mermaid().matches("--o").count(), 2);
-    let folded = fold::fold(&schematic, 0);
+    let folded = to_depth(&schematic, 0);
     let guard = folded.symbols.iter().position(|symbol| symbol.name == "guard").unwrap();
     let control = folded.wires.iter().find(|wire| wire.flow == Flow::Control).unwrap();
     assert_eq!(control.to.symbol, guard);
@@ -195,30 +207,4 @@ fn pictures_are_the_same_every_time_and_names_are_escaped() {
     assert!(mermaid.contains("#34;odd#34; #38; #60;name#62;"));
     assert_eq!(dot.matches('{').count(), dot.matches('}').count());
     assert_eq!(mermaid.matches("subgraph").count(), mermaid.matches("  end").count());
-}
-
-/// Lines of a caption stand below one another in the box, which has room for them.
-#[test]
-fn captions_stand_in_their_boxes() {
-    let mut schematic = samples::oscillator();
-    let before = schematic.clone().draw().symbols[0];
-    let lines = ["0 stand → to the left & back", "1 on one foot → stand"];
-    schematic.symbols[0].caption = lines.map(str::to_owned).to_vec();
-    let drawing = schematic.clone().draw();
-    let Rect { x, y, width, height } = drawing.symbols[0];
-    assert!(height == before.height + 40 && width > before.width, "{height}, {width}");
-    let [svg, dot, mermaid] = [drawing.svg(), schematic.dot(), schematic.mermaid()];
-    let mut last = y + before.height - 1;
-    for line in ["0 stand → to the left &amp; back", "1 on one foot → stand"] {
-        let at = svg.find(line).unwrap();
-        let text = &svg[svg[..at].rfind("<text").unwrap()..at];
-        let number = |name: &str| -> i32 {
-            let from = text.find(name).unwrap() + name.len();
-            text[from..].split('"').next().unwrap().parse().unwrap()
-        };
-        assert!(number(" x=\"") > x && number(" y=\"") > last && number(" y=\"") < y + height);
-        last = number(" y=\"");
-        assert!(dot.contains(line));
-    }
-    assert!(mermaid.contains("<br/>1 on one foot → stand"));
 }
