@@ -44,6 +44,11 @@ impl SourceMap {
         FileId(u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX))
     }
 
+    /// Names of all files, in the order in which they were read.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|source| source.name.as_str())
+    }
+
     /// The name of a file; `?` if there is none.
     pub fn name(&self, file: FileId) -> &str {
         self.source(file).map_or("?", |source| &source.name)

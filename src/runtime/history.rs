@@ -132,6 +132,13 @@ impl History {
         self.fault.as_ref()
     }
 
+    /// Time of the last snapshot before `t` [s], from which going back to `t` repeats what follows;
+    /// that of the first if all are later.
+    pub fn kept_before(&self, t: f64) -> f64 {
+        let at = self.kept.partition_point(|kept| kept.t < t).saturating_sub(1);
+        self.kept.get(at).map_or(0.0, |kept| kept.t)
+    }
+
     /// How many edits lie before the present place.
     pub fn edit_count(&self) -> usize {
         self.edits.len()

@@ -51,7 +51,7 @@ pub use legwork_recording as recording;
 pub use fault::{Phase, RunFault};
 pub use history::History;
 pub use moment::Moment;
-pub use observe::{CheckState, Decisive, Observer, View, channels};
+pub use observe::{CheckState, Decisive, Look, Observer, View, channels};
 pub use roundtrip::{Difference, Proof, RoundtripError, Trials, roundtrip};
 pub use simulation::{
     BlockTime, Carried, Cursor, ForkError, Simulation, Snapshot, SnapshotError, SnapshotHeader,

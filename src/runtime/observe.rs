@@ -57,11 +57,16 @@ pub trait View: Send {
     ) -> Result<(), RecordingError>;
 }
 
+/// What is shown each major step: its instant, whether that is at a tick, not between two, and all
+/// signals.
+pub type Look = Box<dyn FnMut(&Stamp, bool, &[f64]) + Send>;
+
 /// Where the rows of a run go.
 #[derive(Default)]
 pub struct Observer {
     recorder: Option<Recorder>,
     view: Option<Box<dyn View>>,
+    look: Option<Look>,
     journal: Option<Journal>,
     recording_error: Option<RecordingError>,
 }
@@ -75,6 +80,17 @@ impl Observer {
     /// Lets `view` look at each major step from now on, as long as rows are recorded.
     pub fn view_by(&mut self, view: Box<dyn View>) {
         self.view = Some(view);
+    }
+
+    /// Shows each major step to `look` from now on, whether or not rows are recorded. Steps that are
+    /// repeated after going back are shown again.
+    pub fn look_by(&mut self, look: Look) {
+        self.look = Some(look);
+    }
+
+    /// Gives up what [`Self::look_by`] took.
+    pub fn take_look(&mut self) -> Option<Look> {
+        self.look.take()
     }
 
     /// Keeps rows in memory from now on. Restoring a snapshot of this simulation takes back those
@@ -131,6 +147,9 @@ impl Observer {
         at_tick: bool,
         arena: &[f64],
     ) {
+        if let Some(look) = &mut self.look {
+            look(&stamp, at_tick, arena);
+        }
         let recorder = self.recorder.as_mut().filter(|_| self.recording_error.is_none());
         if recorder.is_some() || self.journal.is_some() {
             let mut rows = Rows { recorder, journal: self.journal.as_mut() };

@@ -1,6 +1,7 @@
 //! A diagram with what changes it, and its compilation.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub struct Diagram {
     text: Arc<[u8]>,
     is_built_in: bool,
     options: Options,
+    /// Texts that stand in place of those of files that it reads, by their names.
+    edited: Arc<BTreeMap<String, Vec<u8>>>,
 }
 
 /// What came of compiling a diagram.
@@ -85,7 +88,8 @@ impl Diagram {
         is_built_in: bool,
     ) -> Self {
         let (library, options) = (library.clone(), Options::default());
-        Self { library, name, path, text: text.into(), is_built_in, options }
+        let edited = Arc::default();
+        Self { library, name, path, text: text.into(), is_built_in, options, edited }
     }
 
     /// The name by which it was opened.
@@ -116,6 +120,24 @@ impl Diagram {
     /// All overrides.
     pub fn options(&self) -> &Options {
         &self.options
+    }
+
+    /// With another text in place of its own, or of that of a file that it reads; `name` is what
+    /// diagnostics call it.
+    #[must_use]
+    pub fn with_text(mut self, name: &str, text: impl Into<Vec<u8>>) -> Self {
+        // A built-in diagram is called by its path where it is read.
+        if name == self.name || Path::new(name) == self.path {
+            self.text = text.into().into();
+        } else {
+            Arc::make_mut(&mut self.edited).insert(name.to_owned(), text.into());
+        }
+        self
+    }
+
+    /// Whether it may read a file: one of its folder, of its project, or that it was allowed.
+    pub fn may_read(&self, file: &Path) -> bool {
+        self.reader().allowed.admit(file).is_ok()
     }
 
     /// With these overrides instead of its own.
@@ -233,8 +255,7 @@ impl Diagram {
         let model = compiled.program.map(|program| {
             let (warnings, sources) = (compiled.diagnostics.clone(), Arc::clone(&sources));
             let (variants, robots) = (compiled.variants.clone(), compiled.robots);
-            let ground = compiled.ground;
-            let compiled = Compiled { warnings, sources, files, variants, robots, ground, time };
+            let compiled = Compiled { warnings, sources, files, variants, robots, time };
             Model::new(self.clone(), program, compiled)
         });
         let (diagnostics, variants) = (compiled.diagnostics, compiled.variants);
@@ -254,7 +275,7 @@ impl Diagram {
     ///
     /// # Errors
     /// A sentence that says where was looked.
-    pub(crate) fn look(&self, name: &str) -> Result<Vec<u8>, String> {
+    pub fn look(&self, name: &str) -> Result<Vec<u8>, String> {
         let registry = self.library.registry();
         legwork_diagram::look(&self.path, name, &self.searched(), registry, &self.reader())
     }
@@ -270,7 +291,8 @@ impl Diagram {
         let roots = searched.fold(self.library.roots().clone(), Roots::and);
         let patches: Vec<&Path> = self.options.patches.iter().map(Path::new).collect();
         let allowed = roots.of_diagram(&self.path, &patches);
-        Reader { is_built_in: self.is_built_in, allowed, read: RefCell::default() }
+        let (is_built_in, edited) = (self.is_built_in, Arc::clone(&self.edited));
+        Reader { is_built_in, allowed, edited, read: RefCell::default() }
     }
 }
 
@@ -278,6 +300,7 @@ impl Diagram {
 struct Reader {
     is_built_in: bool,
     allowed: Allowed,
+    edited: Arc<BTreeMap<String, Vec<u8>>>,
     read: RefCell<Vec<(PathBuf, Vec<u8>)>>,
 }
 
@@ -304,7 +327,11 @@ impl ReadFile for Reader {
 
     fn look(&self, path: &Path) -> std::io::Result<Vec<u8>> {
         self.refuse_relative(path)?;
-        self.allowed.read(path)
+        let edited = path.to_str().and_then(|name| self.edited.get(name));
+        match edited {
+            Some(text) => self.allowed.admit(path).map(|()| text.clone()),
+            None => self.allowed.read(path),
+        }
     }
 
     fn find(&self, path: &Path) -> std::io::Result<()> {

@@ -15,6 +15,7 @@
 
 mod cancel;
 mod check;
+pub mod commands;
 pub mod compare;
 mod diagram;
 mod directory;
@@ -55,7 +56,7 @@ pub use diagram::{Compilation, Diagram};
 pub use disk::Disk;
 pub use edits::{Edit, edits_at, read_edits};
 pub use error::{Error, ErrorKind};
-pub use execution::{Execution, Outcome, Verdict};
+pub use execution::{Execution, Outcome, Verdict, measured_text};
 pub use experiment::{Agreement, Compared, Study, StudyError, StudyPlot};
 pub use findings::Findings;
 pub use grid::split_list;
@@ -68,7 +69,7 @@ pub use run::{
 pub use session::{Fork, Session};
 pub use snapshot::Snapshot;
 pub use stepper::{Input, Output, Stepper};
-pub use text::{counted, digits, seconds, trimmed};
+pub use text::{counted, digits, relative, seconds, trimmed};
 pub use time::parse_time;
 pub use watch::{Event, Watch, unwatched};
 

@@ -5,21 +5,74 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use legwork_block::Severity;
+use legwork_block::{Resource, Severity};
+use legwork_diagram::render::SourceMap;
 use legwork_diagram::{Compiled, Options, ReadFile, compile};
 use legwork_program::Program;
 use legwork_runtime::recording::Metadata;
+use legwork_scene::Viewer;
 
 use crate::library::{Library, doc_of};
+
+/// What made a recording: the diagram with its overrides, and what they compile to.
+pub struct Origin {
+    program: Program,
+    sources: SourceMap,
+    variants: Vec<(String, Vec<String>)>,
+    robots: BTreeMap<String, Arc<dyn Resource>>,
+    options: Options,
+    text: Vec<u8>,
+}
+
+impl Origin {
+    /// The program that wrote it.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The texts of the diagram and of its parts.
+    pub fn sources(&self) -> &SourceMap {
+        &self.sources
+    }
+
+    /// Name and choices of every variant.
+    pub fn variants(&self) -> &[(String, Vec<String>)] {
+        &self.variants
+    }
+
+    /// What changed the diagram on the command line.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The text of the diagram itself.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// What there is to see of the run, without the surfaces of meshes.
+    pub fn viewer(&self) -> Viewer {
+        Viewer::new(&self.program, |name| self.robots.get(name)?.mechanism())
+    }
+}
 
 /// The program that wrote a recording.
 ///
 /// # Errors
 /// Why it is not known, in lower case.
 pub fn program(metadata: &Metadata, name: &str, library: &Library) -> Result<Program, String> {
+    of(metadata, name, library).map(|origin| origin.program)
+}
+
+/// What made a recording.
+///
+/// # Errors
+/// Why it is not known, in lower case.
+pub fn of(metadata: &Metadata, name: &str, library: &Library) -> Result<Origin, String> {
     if metadata.diagram.is_empty() {
         return Err("the recording does not hold the diagram".to_owned());
     }
@@ -27,7 +80,7 @@ pub fn program(metadata: &Metadata, name: &str, library: &Library) -> Result<Pro
     let kept = Kept { files: files(metadata), given: RefCell::default() };
     let path = PathBuf::from(format!("{name}.ron"));
     let compiled = compile(&path, metadata.diagram.as_bytes(), &options, library.registry(), &kept);
-    let Compiled { program, diagnostics, .. } = compiled;
+    let Compiled { program, diagnostics, sources, variants, robots } = compiled;
     let Some(program) = program else {
         let error = diagnostics.iter().find(|found| found.severity == Severity::Error);
         let why = error.map_or("errors", |error| error.message.as_str());
@@ -39,7 +92,8 @@ pub fn program(metadata: &Metadata, name: &str, library: &Library) -> Result<Pro
             "the recorded diagram compiles to another program here; version {theirs} wrote it"
         ));
     }
-    Ok(program)
+    let text = metadata.diagram.clone().into_bytes();
+    Ok(Origin { program, sources, variants, robots, options, text })
 }
 
 /// What the recorded diagram says about itself.

@@ -9,7 +9,7 @@ use legwork_runtime::recording::{Ending, Recording, import_csv};
 use crate::error::Error;
 use crate::files::{self, RECORDING_LIMIT, SIZE_LIMIT};
 use crate::library::Library;
-use crate::origin;
+use crate::origin::{self, Origin};
 use crate::run::{RECORDING, recording_error};
 
 /// A recorded run.
@@ -41,6 +41,17 @@ impl Recorded {
         };
         let catalog = Catalog::of(&recording, program.as_ref().ok());
         Ok(Self { name, file, recording, catalog, program })
+    }
+
+    /// All that made it, or why that is not known.
+    ///
+    /// # Errors
+    /// In lower case.
+    pub fn origin(&self, library: &Library) -> Result<Origin, String> {
+        match self.recording.metadata() {
+            Some(metadata) => origin::of(metadata, &self.name, library),
+            None => Err("the recording does not say what made it".to_owned()),
+        }
     }
 
     /// Whether the recording was cut off, as that of a run that was killed; what it holds is its

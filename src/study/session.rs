@@ -21,13 +21,13 @@ use std::sync::Arc;
 
 use legwork_diagram::render::SourceMap;
 use legwork_program::Program;
-use legwork_runtime::recording::Metadata;
+use legwork_runtime::recording::{Metadata, Stamp};
 use legwork_runtime::{Cursor, History, RunFault, Simulation};
 
 pub use edit::EditNote;
 pub use fork::Fork;
 pub use place::{BlockLine, Halt, Place, Scheduled, SourceLine, Stage, Stop, Where};
-pub use value::{BlockView, InputView, Value};
+pub use value::{BlockView, InputView, Value, labels};
 
 use crate::cancel::Cancel;
 use crate::diagram::Diagram;
@@ -205,6 +205,28 @@ impl Session {
         &self.sources[self.sources.len() - 1]
     }
 
+    /// Shows each major step to `look` from now on: its instant, whether that is at a tick, and all
+    /// signals, after the outputs and before the update. Steps that are repeated after going back
+    /// are shown again. It changes nothing.
+    pub fn look_by(&mut self, look: impl FnMut(&Stamp, bool, &[f64]) + Send + 'static) {
+        self.history.observer_mut().look_by(Box::new(look));
+    }
+
+    /// Where the past begins [s].
+    pub fn earliest(&self) -> f64 {
+        self.history.kept_before(f64::NEG_INFINITY)
+    }
+
+    /// Time of the last snapshot before `t` [s]: [`Session::go_to`] repeats what follows it.
+    pub fn snapshot_before(&self, t: f64) -> f64 {
+        self.history.kept_before(t)
+    }
+
+    /// Whether a step has begun and has not ended.
+    pub fn is_in_a_step(&self) -> bool {
+        self.history.pieces() > 0
+    }
+
     /// Shows a signal at each stop.
     ///
     /// # Errors
@@ -253,6 +275,9 @@ impl Session {
         history.stop_by(self.cancel.flag());
         // The rows of the new past go where those of the old one went.
         let (old, new) = (self.history.observer_mut(), history.observer_mut());
+        if let Some(look) = old.take_look() {
+            new.look_by(look);
+        }
         if old.journal().is_none() {
             new.forget_rows();
         }

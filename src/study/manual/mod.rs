@@ -145,6 +145,12 @@ pub fn manual(kind: &str, registry: &Registry) -> Option<Manual> {
     Some(Manual::of(found, &Examples::new(registry)))
 }
 
+/// The first sentence of a kind's manual.
+pub fn summary(kind: &str, registry: &Registry) -> Option<String> {
+    let found = kinds(registry).find(|known| known.name() == kind)?;
+    Some(first_sentence(&doc_of(&found.schema())))
+}
+
 /// The manuals of all kinds: blocks by name, then resources by name.
 pub fn manuals(registry: &Registry) -> Vec<Manual> {
     let examples = Examples::new(registry);

@@ -47,6 +47,11 @@ impl Breakpoint {
         Ok(Self { text: text.to_owned(), kind })
     }
 
+    /// Whether it asks which block comes next.
+    pub(super) fn is_of_block(&self) -> bool {
+        matches!(self.kind, Kind::Block(_))
+    }
+
     /// Whether the run stops before the block `next` when it came from `last`.
     pub(super) fn stops_before(&self, next: Option<&str>, last: Option<&str>) -> bool {
         match (&self.kind, next) {

@@ -131,7 +131,7 @@ impl Session {
     }
 
     /// The diagram with all edits that have entered.
-    pub(super) fn edited_diagram(&self) -> crate::Diagram {
+    pub fn edited_diagram(&self) -> crate::Diagram {
         let edits = self.edits.iter();
         edits.fold(self.diagram.clone(), |diagram, edit| diagram.set(&edit.path, &edit.value))
     }

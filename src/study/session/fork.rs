@@ -6,6 +6,7 @@ use legwork_runtime::Carried;
 
 use super::{Session, fresh};
 use crate::error::Error;
+use crate::model::Model;
 
 /// A session that was forked from another.
 #[derive(Debug)]
@@ -37,10 +38,7 @@ impl Session {
     /// Inside a major step or at the end of the run; if the diagram does not compile with the
     /// changes; or if the new program has no step at this time.
     pub fn fork(&self, changes: &[(&str, &str)]) -> Result<Fork, Error> {
-        if !self.simulation().is_between_steps() {
-            // The runtime would say the same, but only after a compilation.
-            return Err(Error::request("a run forks between two major steps; `step` leads there"));
-        }
+        self.may_fork()?;
         let diagram =
             changes.iter().fold(self.edited_diagram(), |diagram, (name, value)| {
                 match self.variants.iter().any(|variant| variant == name) {
@@ -48,16 +46,32 @@ impl Session {
                     false => diagram.set(name, value),
                 }
             });
-        let model = diagram.compile().model_or_errors()?;
+        self.fork_as(&diagram.compile().model_or_errors()?)
+    }
+
+    /// A second session from the present state, of another diagram; see [`Session::fork`].
+    ///
+    /// # Errors
+    /// Inside a major step or at the end of the run, or if the new program has no step at this time.
+    pub fn fork_as(&self, model: &Model) -> Result<Fork, Error> {
+        self.may_fork()?;
         let (simulation, carried) = self
             .simulation()
             .fork(Arc::clone(model.program()))
             .map_err(|error| Error::request(error.to_string()))?;
-        let mut session = Self::over(&model, fresh(simulation));
+        let mut session = Self::over(model, fresh(simulation));
         let from = format!("at tick {} of {}", self.simulation().tick(), self.program_hash());
         session.metadata.other.insert("forked".to_owned(), from);
         session.cancel_by(self.cancel.clone());
         Ok(Fork { session, carried })
+    }
+
+    fn may_fork(&self) -> Result<(), Error> {
+        // The runtime would say the same, but only after a compilation.
+        match self.simulation().is_between_steps() {
+            true => Ok(()),
+            false => Err(Error::request("a run forks between two major steps; `step` leads there")),
+        }
     }
 
     fn program_hash(&self) -> String {

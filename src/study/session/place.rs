@@ -1,5 +1,6 @@
 //! Where a session is, and why it stopped there.
 
+use legwork_diagram::render::SourceMap;
 use legwork_program::{Node, Rate};
 use legwork_runtime::{Cursor, Simulation};
 use serde::Serialize;
@@ -202,14 +203,39 @@ impl Session {
         }
     }
 
+    /// Paths of the blocks that are switched off with the part around them.
+    pub fn off(&self) -> Vec<&str> {
+        let (simulation, program) = (self.simulation(), self.program());
+        let is_off = |node: &&Node| {
+            let mut gate = node.gate;
+            while let Some(id) = gate {
+                let of = &program.gates[id];
+                if simulation.arena()[of.active.index()] == 0.0 {
+                    return true;
+                }
+                gate = of.parent;
+            }
+            false
+        };
+        program.nodes.iter().filter(is_off).map(|node| node.path.as_str()).collect()
+    }
+
     fn line_of(&self, node: &Node) -> Option<SourceLine> {
-        let sources = self.sources();
+        SourceLine::of(node, self.sources())
+    }
+}
+
+impl SourceLine {
+    /// The line of a block.
+    pub fn of(node: &Node, sources: &SourceMap) -> Option<Self> {
         let start = sources.positions(node.span).0;
         let text = sources.text(node.span.file).lines().nth(start.line - 1)?.trim().to_owned();
         let file = sources.name(node.span.file).to_owned();
-        Some(SourceLine { file, line: start.line, column: start.column, text })
+        Some(Self { file, line: start.line, column: start.column, text })
     }
+}
 
+impl Session {
     /// The order of execution.
     pub fn schedule(&self) -> Vec<Scheduled> {
         let simulation = self.simulation();

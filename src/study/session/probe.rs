@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use legwork_diagram::Options;
-use legwork_program::{Check, Program, SignalRef};
+use legwork_program::{Check, LogChannel, Program, SignalRef};
 
 use crate::diagram::Diagram;
 use crate::error::Error;
@@ -13,7 +13,7 @@ use crate::error::Error;
 /// Signals that were asked for.
 #[derive(Default)]
 pub(crate) struct Probe {
-    known: BTreeMap<String, SignalRef>,
+    known: BTreeMap<String, LogChannel>,
 }
 
 impl Probe {
@@ -24,15 +24,25 @@ impl Probe {
         diagram: &Diagram,
         program: &Program,
     ) -> Result<SignalRef, Error> {
-        if let Some(signal) = self.known.get(path) {
-            return Ok(signal.clone());
+        self.channel(path, diagram, program).map(|channel| channel.signal)
+    }
+
+    /// The signal of a path, with its rate.
+    pub(crate) fn channel(
+        &mut self,
+        path: &str,
+        diagram: &Diagram,
+        program: &Program,
+    ) -> Result<LogChannel, Error> {
+        if let Some(channel) = self.known.get(path) {
+            return Ok(channel.clone());
         }
         let signals = vec![path.to_owned()];
         let found = compile(diagram, Options { signals, ..diagram.options().clone() }, program)?;
-        let signal = found.log.first().map(|channel| channel.signal.clone());
-        let signal = signal.ok_or_else(|| Error::request(format!("no signal `{path}`")))?;
-        self.known.insert(path.to_owned(), signal.clone());
-        Ok(signal)
+        let channel = found.log.first().cloned();
+        let channel = channel.ok_or_else(|| Error::request(format!("no signal `{path}`")))?;
+        self.known.insert(path.to_owned(), channel.clone());
+        Ok(channel)
     }
 }
 

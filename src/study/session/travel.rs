@@ -52,6 +52,24 @@ impl Session {
         Ok(self.travel(|session| session.history.pieces() == 0 && session.time() >= t))
     }
 
+    /// Does the rest of at most `steps` major steps, and begins none after `t` [s]; up to the next
+    /// breakpoint.
+    ///
+    /// # Errors
+    /// If the run has ended or stopped at a fault.
+    pub fn steps_until(&mut self, steps: u64, t: f64) -> Result<Stop, Error> {
+        self.may_go_on()?;
+        if steps == 0 || (self.history.pieces() == 0 && self.time() > t) {
+            return Ok(self.stop(Halt::Arrived, Vec::new()));
+        }
+        let mut left = steps;
+        Ok(self.travel(|session| {
+            let is_between = session.history.pieces() == 0;
+            left -= u64::from(is_between && left > 0);
+            is_between && (left == 0 || session.time() > t)
+        }))
+    }
+
     /// Goes on to the next breakpoint or the end.
     ///
     /// # Errors
@@ -169,8 +187,9 @@ impl Session {
     /// Goes on until `arrived`, or something stops the run.
     fn travel(&mut self, mut arrived: impl FnMut(&Self) -> bool) -> Stop {
         let mut notes = Vec::new();
+        let by_block = self.breakpoints.iter().any(Breakpoint::is_of_block);
         let halt = loop {
-            let last = self.next_block();
+            let last = if by_block { self.next_block() } else { None };
             if let Some(halt) = self.piece(&mut notes).or_else(|| self.halt(last.as_deref())) {
                 break halt;
             }
@@ -186,7 +205,8 @@ impl Session {
         if self.cancel.is_cancelled() {
             return Some(Halt::Cancelled);
         }
-        let next = self.next_block();
+        let by_block = self.breakpoints.iter().any(Breakpoint::is_of_block);
+        let next = if by_block { self.next_block() } else { None };
         let simulation = self.history.simulation();
         let mut hit = None;
         for (i, breakpoint) in self.breakpoints.iter_mut().enumerate() {

@@ -1,7 +1,7 @@
 //! What signals and blocks hold.
 
 use legwork_block::Type;
-use legwork_program::{Program, SignalRef};
+use legwork_program::{LogChannel, Program, Rate, SignalRef};
 use legwork_runtime::Simulation;
 use serde::{Serialize, Serializer};
 
@@ -65,8 +65,8 @@ impl Serialize for Value {
 }
 
 /// What the numbers of a part of a bus are called that has a name of its own, or of a stretch of
-/// it.
-fn labels(path: &str, program: &Program) -> Vec<String> {
+/// it, such as the names of joints; empty if they have only indices.
+pub fn labels(path: &str, program: &Program) -> Vec<String> {
     let (whole, stretch) = match path.strip_suffix(']').and_then(|path| path.rsplit_once('[')) {
         Some((whole, stretch)) => (whole, Some(stretch)),
         None => (path, None),
@@ -140,15 +140,33 @@ impl Session {
         if let Some(output) = program.outputs.iter().find(|output| output.name == path) {
             return Ok(output.signal.clone());
         }
-        self.probe.signal(path, &self.diagram, program).map_err(|error| {
-            let near = legwork_block::nearest(path, self.names.iter().map(String::as_str));
-            match near {
-                Some(near) if !error.message().contains("did you mean") => {
-                    Error::request(format!("{error}; did you mean `{near}`?"))
-                }
-                _ => error,
+        let found = self.probe.signal(path, &self.diagram, program);
+        found.map_err(|error| self.advise(path, error))
+    }
+
+    /// A signal with its rate, as a recording would have it.
+    ///
+    /// # Errors
+    /// If there is no such signal.
+    pub fn channel(&mut self, path: &str) -> Result<LogChannel, Error> {
+        let program = self.history.simulation().program();
+        if let Some(output) = program.outputs.iter().find(|output| output.name == path) {
+            // It may be put together from signals of several rates.
+            return Ok(LogChannel { signal: output.signal.clone(), rate: Rate::Continuous });
+        }
+        let found = self.probe.channel(path, &self.diagram, program);
+        found.map_err(|error| self.advise(path, error))
+    }
+
+    /// An error about a path, with the path that may have been meant.
+    fn advise(&self, path: &str, error: Error) -> Error {
+        let near = legwork_block::nearest(path, self.names.iter().map(String::as_str));
+        match near {
+            Some(near) if !error.message().contains("did you mean") => {
+                Error::request(format!("{error}; did you mean `{near}`?"))
             }
-        })
+            _ => error,
+        }
     }
 
     /// A block with its inputs, outputs and state; nothing if there is no block of this path.
