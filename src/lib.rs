@@ -32,7 +32,8 @@
 //! # The crates
 //!
 //! ```text
-//! legwork ─┬─► study ─┬─► diagram ─► program ─► block ─► ode
+//! legwork ─┬─► page ──┬─► study, picture, scene
+//!          ├─► study ─┬─► diagram ─► program ─► block ─► ode
 //!          │          ├─► runtime ─► program, recording, ode
 //!          │          ├─► scene ───► program, mechanics, mesh
 //!          │          ├─► qp, for duels of solvers
@@ -55,6 +56,7 @@
 //! | `legwork-ode` | integration methods on one chart of the state | `METHODS`, `Kernel` |
 //! | `legwork-recording` | the MCAP file of a run, tables | [`runtime::recording`] |
 //! | `legwork-scene` | what there is to see of a run, and where it is | `Viewer` |
+//! | `legwork-page` | the page in the browser: server, protocol, one-file pages | `Server` |
 //! | [`picture`] | drawings of diagrams, plots of recordings | [`picture::diagram::svg`] |
 //! | `legwork-mechanics` | rigid-body models and algorithms: URDF, MJCF, M, h, J, RNEA, ABA | `Model` |
 //! | `legwork-qp` | quadratic, cone and contact problems, their solvers | `ContactProblem` |
@@ -64,8 +66,7 @@
 //! | [`blocks`] | the standard library: folder = shelf, file = block | [`blocks::register`] |
 //!
 //! `src/cli` is the command, a thin layer over [`study`] and [`picture`]: arguments in, text
-//! out. `src/python`, the wheel, is another; a page or an editor would be such
-//! layers too.
+//! out. `src/python`, the wheel, is another; `src/page`, the page in the browser, a third.
 //!
 //! # Invariants
 //!

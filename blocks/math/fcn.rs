@@ -1,14 +1,16 @@
 //! `Fcn`: an expression of its inputs and the time.
 
+mod inputs;
+
 use std::collections::BTreeMap;
 
-use legwork_block::quantity::{Formula, Tensor};
+use legwork_block::quantity::{Formula, Scalar};
 use legwork_block::{
     Any, Block, Compiled, Diagnostic, Expression, GuardCx, Inputs, Invalid, Outcome, OutputCx,
     PortUnit, Ports, Programs, RateRule, Sizes, Type, UpdateCx, Var, block, parameters, ports,
 };
 
-use crate::signal::formula::{Constants, Found, Input, InputShape, Names, Source};
+use self::inputs::{Constants, Found, Input, InputShape, Source};
 use crate::signal::pieces;
 
 /// An expression of its inputs and the time: `y = f(u, t)`.
@@ -45,9 +47,9 @@ use crate::signal::pieces;
 pub struct Fcn {
     /// The expression, such as `"sin(u1) + 0.5*u2^2"`.
     pub expression: Formula,
-    /// Values by name, numbers or lists [any unit].
+    /// Values by name [any unit].
     #[default]
-    pub constants: BTreeMap<String, Tensor>,
+    pub constants: BTreeMap<String, Scalar>,
     /// Lengths of the inputs that are used as whole vectors.
     #[default]
     pub lengths: BTreeMap<String, usize>,
@@ -75,7 +77,7 @@ impl Plan {
         mut to: impl FnMut(usize, f64),
     ) {
         let read = |slot: usize| match self.sources[slot] {
-            Source::Time(_) => t,
+            Source::Time => t,
             Source::Element { input, index } => inputs.get(self.io.inputs[input]).leaf(0)[index],
         };
         let mut first = 0;
@@ -101,7 +103,7 @@ impl Fcn {
         };
         let expression: Expression = self.expression.parse().map_err(invalid)?;
         let scope = Constants(&self.constants);
-        let mut found = Found::new(Names::Numbered(&self.lengths), &["t"]);
+        let mut found = Found::new(&self.lengths);
         let programs = expression.programs(&scope, &mut found).map_err(invalid)?;
         Ok((programs, found))
     }
@@ -155,7 +157,7 @@ impl Block for Fcn {
         let Programs { programs, is_list, equations, .. } = compiled;
         ports.relate(equations);
         let io = self.declare(ports, &shapes, output_type(&programs, is_list), unit);
-        let is_time = |slot: usize| matches!(sources[slot], Source::Time(_));
+        let is_time = |slot: usize| matches!(sources[slot], Source::Time);
         let of_time = programs.iter().flat_map(|program| program.decisions(is_time));
         let mut held: Vec<bool> = of_time.collect();
         if ports.locates() && !held.is_empty() {

@@ -182,22 +182,6 @@ pub(crate) struct PlotArguments {
     pub(crate) label: Option<String>,
 }
 
-/// `legwork report`.
-///
-/// The page needs no network and no other file. The diagram, its overrides and its files come from
-/// the recording; checks, metrics and times from the run.json beside it.
-#[derive(Debug, Args)]
-pub(crate) struct ReportArguments {
-    /// The directory of a run, or its recording.
-    pub(crate) run: PathBuf,
-    /// Where to write [default: report.html beside the recording].
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Draw these signals instead of what moves, as in `body.state.base.position[2]`.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) plot: Vec<String>,
-}
-
 /// An axis to be logarithmic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Logarithmic {

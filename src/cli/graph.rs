@@ -30,7 +30,8 @@ pub(crate) fn graph(arguments: &GraphArguments, library: &Library) -> Result<Ans
         let json = json!({ "diagram": name, "diagnostics": compiled.to_json() });
         return Ok(Answer::new(Code::Diagram, json));
     };
-    let look = Options { hidden: arguments.hidden, depth: arguments.depth, title: None };
+    let (hidden, depth) = (arguments.hidden, arguments.depth);
+    let look = Options { hidden, depth, ..Options::default() };
     let graph = draw(model.program(), &look);
     let Some(path) = &arguments.output else {
         let json = json!({ "diagram": name, "format": format, "graph": graph });

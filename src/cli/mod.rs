@@ -27,7 +27,6 @@ mod plot;
 mod profile;
 mod progress;
 mod recorded;
-mod report;
 mod robot;
 mod run;
 mod step;
@@ -35,6 +34,7 @@ mod summary;
 mod sweep;
 mod test;
 mod trim;
+mod view;
 
 use clap::Subcommand;
 use legwork_study::Library;
@@ -42,7 +42,7 @@ use legwork_study::Library;
 pub use self::entry::{command, command_of};
 
 use self::answer::{Answer, Failure};
-use self::arguments::{BlocksArguments, GraphArguments, PlotArguments, ReportArguments};
+use self::arguments::{BlocksArguments, GraphArguments, PlotArguments};
 
 /// Declares the commands: what each does, its name, its arguments and its function.
 macro_rules! commands {
@@ -72,6 +72,8 @@ commands! {
     Run(run::RunArguments) => run::run,
     /// Run a diagram step by step: stop, look, go back, change a parameter.
     Step(step::StepArguments) => step::step,
+    /// Open a page on which a diagram runs, stops, goes back and forks, or of recorded runs.
+    View(view::ViewArguments) => view::view,
     /// Report every mistake in diagrams, with every choice of every variant.
     Check(check::CheckArguments) => check::check,
     /// Run diagrams and evaluate their checks, a line each.
@@ -96,8 +98,6 @@ commands! {
     Export(export::ExportArguments) => export::export,
     /// Draw recorded signals, or the columns of a table, as SVG.
     Plot(PlotArguments) => plot::plot,
-    /// Write a recorded run as one page of HTML: summary, checks, metrics, plots, the diagram.
-    Report(ReportArguments) => report::report,
     /// List the diagrams that are built in, or run one.
     Demo(demo::DemoArguments) => demo::demo,
     /// Write a new diagram, mask or crate of blocks to start from, which runs.

@@ -7,8 +7,6 @@
 //!                                            └── png ──► PNG (feature `png`)
 //! ```
 //!
-//! [`page`] puts drawings, plots and tables on one page of HTML.
-//!
 //! ```
 //! use legwork_picture::plot::{Look, Table, table};
 //!
@@ -26,7 +24,6 @@
 #![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
 
 pub mod diagram;
-pub mod page;
 pub mod plot;
 #[cfg(feature = "png")]
 mod png;

@@ -417,7 +417,7 @@ impl Diagram {
     /// The drawing as SVG; `depth` limits how far masks and subsystems open.
     #[pyo3(signature = (*, depth=None, hidden=false))]
     fn svg(&self, depth: Option<usize>, hidden: bool) -> String {
-        let options = picture::diagram::Options { depth, hidden, title: None };
+        let options = picture::diagram::Options { depth, hidden, ..Default::default() };
         picture::diagram::svg(self.model.program(), &options)
     }
 

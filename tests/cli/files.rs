@@ -59,7 +59,7 @@ fn no_output_replaces_an_input() {
         &["trim", "a.ron", "--with", "p.ron", "-o", "./p.ron"],
         &["export", "r", "-o", "r/run.mcap"],
         &["graph", "a.svg", "-o", "a.svg"],
-        &["report", "r", "-o", "r/run.mcap"],
+        &["view", "r", "-o", "r/run.mcap"],
         &["sweep", "a.ron", "--over", "slope=1,2", "--table", "a.ron"],
         &["run", "a.ron", "--replay-edits", "r", "--out", "r"],
     ] {
@@ -317,7 +317,7 @@ fn what_a_recording_holds_is_said_and_can_be_left_out() {
     };
     assert_eq!(run(&[]), ([true; 2], [true; 3]));
     assert_eq!(run(&["--no-embed"]), ([false; 2], [false; 3]));
-    assert_eq!(legwork(here.path(), &["report", "r"]).code, 0);
+    assert_eq!(legwork(here.path(), &["view", "r", "-o", "r.html"]).code, 0);
 }
 
 #[test]

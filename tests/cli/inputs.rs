@@ -99,7 +99,7 @@ fn a_recording_says_what_was_given() {
     let json = std::fs::read_to_string(here.path().join("a/run.json")).unwrap();
     assert!(json.contains("inputs.u=SignalFromFile(path: \\\"log.csv\\\", signal: \\\"u\\\")"));
     // The page is made from the recording alone, which has to compile to the same program.
-    let report = legwork(here.path(), &["report", "a", "-o", "a.html"]);
+    let report = legwork(here.path(), &["view", "a", "-o", "a.html"]);
     assert_eq!(report.code, 0, "{}", report.err);
     assert!(!report.err.contains("warning"), "{}", report.err);
 }

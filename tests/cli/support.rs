@@ -1,9 +1,13 @@
 //! Runs the command and keeps what it left behind.
 
 use std::ffi::OsStr;
+use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::GzDecoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -94,4 +98,31 @@ pub(crate) fn with_variant() -> &'static str {
         "part": Use(of: "v", in: { "u": "one.y" }),
     },
 )"#
+}
+
+/// The messages of a page that is a file: texts, and binary frames.
+pub(crate) fn page_messages(file: &Path) -> (Vec<String>, Vec<Vec<u8>>) {
+    let html = std::fs::read_to_string(file).expect("a page");
+    let begin = html.find("id=\"legwork-run\">").expect("a stream") + "id=\"legwork-run\">".len();
+    let data = html[begin..].split('<').next().expect("its end");
+    let packed = STANDARD.decode(data).expect("base64");
+    let mut bytes = Vec::new();
+    GzDecoder::new(packed.as_slice()).read_to_end(&mut bytes).expect("gzip");
+    let (mut texts, mut frames, mut rest) = (Vec::new(), Vec::new(), bytes.as_slice());
+    while let Some((head, more)) = rest.split_at_checked(5) {
+        let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
+        let (message, after) = more.split_at(length);
+        match head[4] {
+            0 => texts.push(String::from_utf8(message.to_vec()).expect("UTF-8")),
+            _ => frames.push(message.to_vec()),
+        }
+        rest = after;
+    }
+    assert!(rest.is_empty(), "the stream is whole");
+    (texts, frames)
+}
+
+/// All texts of a page that is a file.
+pub(crate) fn page_texts(file: &Path) -> String {
+    page_messages(file).0.join("\n")
 }

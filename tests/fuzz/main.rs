@@ -12,11 +12,10 @@
 //! | `mask`, `patch`, `table`, `robot`, `xacro` | a file that a diagram names |
 //! | `study` | a study; each run of what is accepted is compiled |
 //! | `mjcf` | a model of MuJoCo with what it includes |
-//! | `mesh` | STL, OBJ, COLLADA, glTF or MSH: read, measured, its hull taken |
-//! | `picture` | a PNG file that is the ground |
 //! | `recording`, `snapshot`, `problem` | what commands read again |
 //! | `sealed` | a snapshot with damage under its checksum |
 //! | `commands` | the input of `legwork step` |
+//! | `frames` | what a page sends to the server of `legwork view` |
 //! | `same` | a random diagram: run, steps, resumption, forks and the way back give equal bits |
 //! | `solvers` | a random contact problem: all solvers agree |
 //!
@@ -29,8 +28,8 @@
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 #![allow(clippy::print_stdout, reason = "the counts are worth reading")]
 
+mod frames;
 mod hostile;
-mod meshes;
 mod mjcf;
 mod mutate;
 mod same;
@@ -78,7 +77,7 @@ pub(crate) trait Target {
 /// Name, inputs of the test, and what makes it.
 type Entry = (&'static str, u64, fn() -> Box<dyn Target>);
 
-const TARGETS: [Entry; 17] = [
+const TARGETS: [Entry; 16] = [
     ("diagram", 1200, || Box::new(targets::Diagrams::new())),
     ("mask", 600, || Box::new(targets::Named::masks())),
     ("patch", 300, || Box::new(targets::Named::patches())),
@@ -87,12 +86,11 @@ const TARGETS: [Entry; 17] = [
     ("robot", 400, || Box::new(targets::Named::robots())),
     ("xacro", 400, || Box::new(targets::Named::macros())),
     ("mjcf", 600, || Box::new(mjcf::Models::new())),
-    ("mesh", 2000, || Box::new(meshes::Meshes::new())),
-    ("picture", 600, || Box::new(targets::Named::pictures())),
     ("recording", 1500, || Box::new(targets::Recordings::new())),
     ("snapshot", 600, || Box::new(targets::Snapshots::new())),
     ("sealed", 600, || Box::new(targets::Sealed(targets::Snapshots::new()))),
     ("problem", 200, || Box::new(targets::Problems::new())),
+    ("frames", 3000, || Box::new(frames::Frames::new())),
     ("commands", 60, || Box::new(targets::Commands::new())),
     ("same", 150, || Box::new(same::Same)),
     ("solvers", 300, || Box::new(solvers::Solvers)),

@@ -109,5 +109,5 @@ fn picture(example: &Example, library: &Library) -> Option<String> {
     let model = compiled.model.as_ref()?;
     let program = model.program();
     let depth = (program.nodes.len() > MOST_OPENED).then_some(0);
-    Some(diagram::svg(program, &Options { hidden: false, depth, title: None }))
+    Some(diagram::svg(program, &Options { depth, ..Options::default() }))
 }

@@ -153,8 +153,7 @@ function onMessage(message: Record<string, Json>): void {
     hello.value = message.hello as unknown as Hello;
     document.title = `${hello.value.title} · Legwork`;
     if (hello.value.protocol !== PROTOCOL) {
-      const { protocol } = hello.value;
-      problem.value = `the server speaks protocol ${protocol}, not ${PROTOCOL}: reload the page`;
+      problem.value = `the server speaks protocol ${hello.value.protocol}, this page ${PROTOCOL}: reload it`;
     }
   }
   if (message.model) onModel(message.model as unknown as Model);

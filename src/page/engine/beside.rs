@@ -1,0 +1,145 @@
+//! What is computed beside the engine, in threads of their own: what blocks take, and how far two
+//! sessions are apart. Neither touches a session.
+
+use std::time::{Duration, Instant};
+
+use legwork_runtime::{Cursor, Simulation};
+use legwork_study::compare::{RecordingsRequest, compare_recordings};
+use legwork_study::{Cancel, Catalog, Edit, Error, Model, Recorded, Snapshot};
+use serde_json::{Value, json};
+
+use super::live::Live;
+use super::past::repeat;
+use super::{Engine, Event};
+use crate::protocol::Refusal;
+
+/// For how long a copy of a run is measured.
+const MEASURED: Duration = Duration::from_millis(300);
+/// Most rows of a table of differences.
+const MOST_ROWS: usize = 200;
+
+/// A run, to be repeated from its beginning.
+struct Again {
+    name: String,
+    model: Model,
+    begin: Option<Snapshot>,
+    edits: Vec<Edit>,
+    until: f64,
+}
+
+impl Engine {
+    /// Works beside; the page is answered when that is done.
+    fn beside(
+        &self,
+        asked: (u64, u64),
+        work: impl FnOnce(Cancel) -> Result<Value, Refusal> + Send + 'static,
+    ) -> Option<Result<Value, Refusal>> {
+        let (events, cancel) = (self.events.clone(), self.cancel.clone());
+        let begun = std::thread::Builder::new().name("beside".into()).spawn(move || {
+            let (client, id) = asked;
+            // The engine may have ended.
+            let _ = events.send(Event::Done { client, id, outcome: work(cancel) });
+        });
+        begun.err().map(|error| Err(format!("cannot start a thread: {error}").into()))
+    }
+
+    /// Measures what each block takes [µs per step], on a copy of the run.
+    pub(super) fn heat(
+        &mut self,
+        asked: (u64, u64),
+        source: usize,
+    ) -> Option<Result<Value, Refusal>> {
+        let Some(Some(live)) = self.sources.get(source) else { return None };
+        let simulation = live.session.simulation();
+        let program = std::sync::Arc::clone(simulation.program());
+        let copy = match simulation.is_between_steps() && simulation.cursor() != Cursor::Done {
+            true => simulation.fork(program).map(|(copy, _)| copy),
+            // Its first steps will do.
+            false => Ok(Simulation::new(program)),
+        };
+        match copy {
+            Ok(copy) => self.beside(asked, move |_| Ok(measure(copy))),
+            Err(error) => Some(Err(error.to_string().into())),
+        }
+    }
+
+    /// The largest differences of what two sources record, the largest first.
+    pub(super) fn compare(
+        &mut self,
+        asked: (u64, u64),
+        a: usize,
+        b: usize,
+    ) -> Option<Result<Value, Refusal>> {
+        let of = |index: usize| -> Result<Again, Refusal> {
+            let live = self.sources.get(index).and_then(Option::as_ref);
+            let live = live.ok_or_else(|| format!("there is no source {index}"))?;
+            Ok(live.again())
+        };
+        let (a, b) = match (of(a), of(b)) {
+            (Ok(a), Ok(b)) => (a, b),
+            (Err(refusal), _) | (_, Err(refusal)) => return Some(Err(refusal)),
+        };
+        self.beside(asked, move |cancel| differences(&a, &b, &cancel))
+    }
+}
+
+impl Live {
+    fn again(&self) -> Again {
+        Again {
+            name: self.name.clone(),
+            model: self.model.clone(),
+            begin: self.begin.clone(),
+            edits: self.session.edits().to_vec(),
+            until: self.session.time(),
+        }
+    }
+}
+
+/// Runs a copy for a while.
+fn measure(mut copy: Simulation) -> Value {
+    copy.start_profile();
+    let (begin, first) = (Instant::now(), copy.step_count());
+    // What comes of its steps is told where the run itself does them.
+    while begin.elapsed() < MEASURED && copy.cursor() != Cursor::Done && copy.step().is_ok() {}
+    let took = begin.elapsed().as_secs_f64();
+    let steps = copy.step_count().saturating_sub(first).max(1) as f64;
+    let times = copy.profile().unwrap_or_default();
+    let blocks: Vec<_> = times
+        .iter()
+        .map(|time| (time.path.as_str(), time.total().nanoseconds as f64 * 1e-3 / steps))
+        .collect();
+    json!({ "blocks": blocks, "step_us": took * 1e6 / steps })
+}
+
+impl Again {
+    /// What it records.
+    fn record(&self, cancel: &Cancel) -> Result<Recorded, Error> {
+        let mut session = match &self.begin {
+            Some(snapshot) => self.model.resume(snapshot)?,
+            None => self.model.session(),
+        };
+        session.cancel_by(cancel.clone());
+        repeat(&mut session, &self.edits, self.until)?;
+        let recording = session.recording()?;
+        let program = legwork_study::Program::clone(session.program());
+        let catalog = Catalog::of(&recording, Some(&program));
+        let (name, file) = (self.name.clone(), self.name.clone().into());
+        Ok(Recorded { name, file, recording, catalog, program: Ok(program) })
+    }
+}
+
+fn differences(a: &Again, b: &Again, cancel: &Cancel) -> Result<Value, Refusal> {
+    let runs = [a.record(cancel)?, b.record(cancel)?];
+    let compared = compare_recordings(&runs, &RecordingsRequest::default())?;
+    let mut rows = Vec::new();
+    for signal in compared.pairs.iter().flat_map(|pair| &pair.signals) {
+        let t = signal.whole.largest.as_ref().map(|at| at.t);
+        rows.push((signal.whole.max, &signal.quantity, t));
+    }
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let rows = rows.into_iter().take(MOST_ROWS).map(|(difference, quantity, t)| {
+        let unit = quantity.unit.as_deref().unwrap_or_default();
+        json!({ "path": quantity.name, "unit": unit, "difference": difference, "t": t })
+    });
+    Ok(json!({ "rows": rows.collect::<Vec<_>>() }))
+}

@@ -1,0 +1,248 @@
+//! A session, and what is shown of it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use legwork_program::LogChannel;
+use legwork_runtime::{Cursor, Simulation};
+use legwork_scene::{Moment, Scene, Viewer};
+use legwork_study::session::Value;
+use legwork_study::{Error, Model, Session, Snapshot};
+
+use super::describe::About;
+use super::going::Going;
+use super::tap::Tap;
+
+/// Least time between two states of a run that goes on.
+const STATE_TIME: Duration = Duration::from_millis(100);
+
+/// A session that is shown.
+pub(super) struct Live {
+    pub(super) name: String,
+    pub(super) model: Model,
+    pub(super) session: Session,
+    pub(super) tap: Tap,
+    pub(super) going: Option<Going>,
+    /// Why it stopped where it is.
+    pub(super) halt: String,
+    /// Simulated time per time, of late.
+    pub(super) achieved: f64,
+    /// The latest time that it has come to [s].
+    pub(super) reach: f64,
+    /// Where it begins, unless that is t = 0.
+    pub(super) begin: Option<Snapshot>,
+    /// Signals whose past is to be gone over, by number.
+    pub(super) asked: Vec<(usize, String, LogChannel)>,
+    /// Whether a thread goes over the past.
+    pub(super) is_recalling: bool,
+    /// Counts the sessions that it has had.
+    pub(super) number: u64,
+    viewer: Viewer,
+    /// Whether the meshes have been read; what is not shown.
+    surfaces: Option<Vec<String>>,
+    /// A simulation in which outputs are computed before their time.
+    ahead: Option<Simulation>,
+    /// Counts what changes the picture, and what changes the state.
+    pose_version: u64,
+    state_version: u64,
+    /// The version that the viewer has seen.
+    seen: Option<u64>,
+    /// Since the last state, whether it has moved, and when that was.
+    has_moved: bool,
+    told: Instant,
+}
+
+impl Live {
+    pub(super) fn new(name: &str, model: Model, session: Session) -> Self {
+        let mut live = Self {
+            name: name.to_owned(),
+            viewer: model.viewer(),
+            begin: None,
+            tap: Tap::default(),
+            going: None,
+            halt: String::new(),
+            achieved: 0.0,
+            reach: 0.0,
+            asked: Vec::new(),
+            is_recalling: false,
+            number: 0,
+            surfaces: None,
+            ahead: None,
+            pose_version: 1,
+            state_version: 1,
+            seen: None,
+            has_moved: false,
+            told: Instant::now(),
+            model,
+            session,
+        };
+        live.begin_session();
+        live
+    }
+
+    /// The session is a new one.
+    fn begin_session(&mut self) {
+        let tap = self.tap.clone();
+        self.session.look_by(move |stamp, at_tick, arena| tap.lock().see(stamp, at_tick, arena));
+        // A state that cannot be written has no past to go over.
+        self.begin = match self.session.time() > 0.0 || self.session.is_in_a_step() {
+            true => self.session.snapshot().ok(),
+            false => None,
+        };
+    }
+
+    pub(super) fn pose_version(&self) -> u64 {
+        self.pose_version
+    }
+
+    pub(super) fn state_version(&self) -> u64 {
+        self.state_version
+    }
+
+    /// It has moved, on its way.
+    pub(super) fn has_moved(&mut self) {
+        self.pose_version += 1;
+        self.has_moved = true;
+        self.reach = self.reach.max(self.session.time());
+    }
+
+    /// Its state is another, which pages are told at once.
+    pub(super) fn has_changed(&mut self) {
+        self.pose_version += 1;
+        self.state_version += 1;
+        (self.has_moved, self.told) = (false, Instant::now());
+    }
+
+    /// Lets pages be told of the state now and then while the run goes on.
+    pub(super) fn note_progress(&mut self) {
+        if self.has_moved && self.told.elapsed() >= STATE_TIME {
+            self.state_version += 1;
+            (self.has_moved, self.told) = (false, Instant::now());
+        }
+    }
+
+    /// Takes back the samples of what lies ahead; the last times that are left, by number.
+    pub(super) fn settle(&mut self) -> Vec<(usize, Option<f64>)> {
+        self.has_changed();
+        let cursor = self.session.simulation().cursor();
+        let is_seen = matches!(cursor, Cursor::Update(_) | Cursor::Integrate | Cursor::Done);
+        self.tap.lock().cut(self.session.time(), !is_seen)
+    }
+
+    /// Whether there is a past before what the tap has seen.
+    pub(super) fn has_past(&self) -> bool {
+        self.session.time() > self.session.earliest() || self.tap.lock().last.is_some()
+    }
+
+    /// With the meshes; what is not shown, a sentence each.
+    pub(super) fn whole_scene(&mut self) -> (&Scene, &[String]) {
+        let Self { model, viewer, surfaces, .. } = self;
+        let unseen = surfaces.get_or_insert_with(|| model.read_surfaces(viewer));
+        (viewer.scene(), unseen)
+    }
+
+    /// Time and signals that are shown. Between two steps of a run that stands they are those of the
+    /// step that comes next, computed aside.
+    pub(super) fn shown(&mut self) -> (f64, &[f64]) {
+        let simulation = self.session.simulation();
+        let stands = self.going.is_none() && simulation.is_between_steps();
+        if !stands || simulation.cursor() == Cursor::Done || self.session.fault().is_some() {
+            let last = self.tap.lock().last.filter(|_| self.going.is_some());
+            return (last.unwrap_or(self.session.time()), simulation.arena());
+        }
+        let program = simulation.program();
+        self.ahead = self.ahead.take().filter(|ahead| Arc::ptr_eq(ahead.program(), program));
+        let ahead = self.ahead.get_or_insert_with(|| Simulation::new(Arc::clone(program)));
+        let restored = ahead.restore(&simulation.snapshot());
+        let done = restored.and_then(|()| {
+            while !matches!(ahead.cursor(), Cursor::Observe | Cursor::Done) {
+                ahead.advance()?;
+            }
+            Ok(())
+        });
+        match done {
+            Ok(()) => (self.session.time(), ahead.arena()),
+            // The run will tell of the fault.
+            Err(_) => (self.session.time(), simulation.arena()),
+        }
+    }
+
+    /// Where everything is; nothing if there is nothing to see.
+    pub(super) fn moment(&mut self) -> Option<&Moment> {
+        if self.viewer.is_empty() {
+            return None;
+        }
+        if self.seen != Some(self.pose_version) {
+            self.seen = Some(self.pose_version);
+            let mut viewer = std::mem::replace(&mut self.viewer, Viewer::nothing());
+            let (t, arena) = self.shown();
+            viewer.see(t, arena);
+            self.viewer = viewer;
+        }
+        Some(self.viewer.moment())
+    }
+
+    /// A signal as it is shown.
+    ///
+    /// # Errors
+    /// If there is no such signal.
+    pub(super) fn read(&mut self, path: &str) -> Result<Value, Error> {
+        let signal = self.session.signal(path)?;
+        let mut value = self.session.read(path)?;
+        let (_, arena) = self.shown();
+        value.leaves = signal.slots.iter().map(|slot| arena[slot.range()].to_vec()).collect();
+        Ok(value)
+    }
+}
+
+impl Live {
+    /// What is described of it.
+    pub(super) fn about(&self) -> About<'_> {
+        let diagram = self.model.diagram();
+        About {
+            name: &self.name,
+            program: self.session.program(),
+            sources: self.model.sources(),
+            registry: diagram.library().registry(),
+            text: diagram.text(),
+            options: self.session.diagram().options(),
+            edits: self.session.edits(),
+            variants: self.model.variants(),
+            scene: self.viewer.scene(),
+            warnings: self.model.warnings_to_json(),
+        }
+    }
+
+    /// Goes on with another session, of another diagram: signals are watched, and breakpoints kept,
+    /// as far as it has them. Gives the numbers of signals that it has not, and cuts as
+    /// [`Self::settle`] does.
+    pub(super) fn take(
+        &mut self,
+        model: Model,
+        session: Session,
+    ) -> (Vec<usize>, Vec<(usize, Option<f64>)>) {
+        let old = std::mem::replace(&mut self.session, session);
+        for text in old.breakpoints() {
+            // One that names what is gone goes too.
+            let _ = self.session.break_at(text);
+        }
+        for path in old.watches() {
+            let _ = self.session.watch(path);
+        }
+        (self.viewer, self.model, self.surfaces) = (model.viewer(), model, None);
+        (self.ahead, self.seen) = (None, None);
+        (self.is_recalling, self.number) = (false, self.number + 1);
+        self.asked.clear();
+        let mut lost = Vec::new();
+        let watched = self.tap.lock().watched();
+        for (number, path) in watched {
+            let channel = self.session.channel(&path).ok();
+            if !channel.is_some_and(|channel| self.tap.lock().replace(number, &channel)) {
+                self.tap.lock().release(number);
+                lost.push(number);
+            }
+        }
+        self.begin_session();
+        (lost, self.settle())
+    }
+}
