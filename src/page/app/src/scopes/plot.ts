@@ -139,7 +139,9 @@ export class Plot {
       const pairs = curves.slice(1).map((curve) => phase(first, curve, from, to, 20 * width));
       return [null, ...pairs] as unknown as uPlot.AlignedData;
     }
-    const { t, columns } = sampled(curves, from, to, Math.max(100, width - 60));
+    // A little less than uPlot's own thinning begins at, which rounds to pixels.
+    const across = this.plot ? this.plot.bbox.width / (devicePixelRatio || 1) : width - 100;
+    const { t, columns } = sampled(curves, from, to, Math.max(100, Math.floor(0.95 * across)));
     return [t, ...columns];
   }
 

@@ -127,14 +127,15 @@ export class Series {
     const [a, b] = [Math.ceil(from / BLOCK), Math.floor(to / BLOCK)];
     if (a >= b) return extremes(column, from, to);
     let [least, most] = extremes(column, from, a * BLOCK);
-    const join = (x: number, y: number) => {
-      if (!(x >= least)) least = Number.isNaN(x) ? least : x;
-      if (!(y <= most)) most = Number.isNaN(y) ? most : y;
-    };
+    const [lows, highs] = [this.least[leaf]!, this.most[leaf]!];
     for (let block = a; block < b; block++) {
-      join(this.least[leaf]![block]!, this.most[leaf]![block]!);
+      const [low, high] = [lows[block]!, highs[block]!];
+      if (low < least || Number.isNaN(least)) least = low;
+      if (high > most || Number.isNaN(most)) most = high;
     }
-    join(...extremes(column, b * BLOCK, to));
+    const [low, high] = extremes(column, b * BLOCK, to);
+    if (low < least || Number.isNaN(least)) least = low;
+    if (high > most || Number.isNaN(most)) most = high;
     return [least, most];
   }
 }
@@ -146,12 +147,13 @@ function indexOf(column: Float64Array, value: number, from: number): number {
 
 /** Least and greatest of `column[from..to]` without NaN; NaN if there is none. */
 export function extremes(column: Float64Array, from: number, to: number): [number, number] {
-  let [least, most] = [NaN, NaN];
+  let [least, most] = [Infinity, -Infinity];
   for (let i = from; i < to; i++) {
     const value = column[i]!;
-    if (!(value >= least) && !Number.isNaN(value)) least = value;
-    if (!(value <= most) && !Number.isNaN(value)) most = value;
+    if (value < least) least = value;
+    if (value > most) most = value;
   }
+  if (least === Infinity && most === -Infinity) return [NaN, NaN];
   return [least, most];
 }
 
