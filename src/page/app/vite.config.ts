@@ -30,7 +30,8 @@ function licences(): string {
   if (!dependencies.preact) throw new Error("which libraries?");
   const names = [...texts].map(([owner, who]) => `${who.join(", ")}: ${owner}`);
   const mit = read("node_modules/preact/LICENSE").replace(/^[\s\S]*?Permission/, "Permission");
-  return `/*!\nThis file holds, each under the MIT licence:\n${names.join("\n")}\n\n${mit.trim()}\n*/`;
+  const lines = ["This file holds, each under the MIT licence:", ...names, "", mit.trim()];
+  return `/*!\n${lines.join("\n")}\n*/`;
 }
 
 /** A classic script at the end of the body: it may stand in a file that is opened from a disk. */

@@ -2,17 +2,17 @@
 
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { inflateSync } from "node:zlib";
 
 const require = createRequire(new URL("../app/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
 
 export const root = resolve(import.meta.dirname, "../../..");
-export const legwork =
-  process.env.LEGWORK ?? join(root, "target/release/legwork");
+export const legwork = process.env.LEGWORK ?? join(root, "target/release/legwork");
 /** A folder whose page is tried in place of that in the binary, so that nothing need be built. */
 const overlay = process.env.PAGE_DIST;
 export const scratch = mkdtempSync(join(tmpdir(), "legwork-page-"));
@@ -33,8 +33,7 @@ export function run(...args) {
     child.on("error", fail);
     child.on("close", (code) => {
       if (code === 0) done(out);
-      else
-        fail(new Error(`legwork ${args.join(" ")} ended with ${code}: ${err}`));
+      else fail(new Error(`legwork ${args.join(" ")} ended with ${code}: ${err}`));
     });
   });
 }
@@ -63,9 +62,7 @@ export function view(file, ...args) {
       const address = out.match(/https?:\/\/\S+/);
       if (address) done({ address: address[0], stop, began, pid: child.pid });
     });
-    void closed.then((code) =>
-      fail(new Error(`no address, ended with ${code}: ${err}`)),
-    );
+    void closed.then((code) => fail(new Error(`no address, ended with ${code}: ${err}`)));
   });
 }
 
@@ -92,6 +89,23 @@ export async function browse() {
   return browser;
 }
 
+/** Opens a page that stands in a file. */
+export async function openFile(browser, file) {
+  if (overlay) {
+    const read = (name) => readFileSync(join(overlay, name), "utf8");
+    const [data] = /<script type="application\/octet-stream"[^>]*>[^<]*<\/script>/.exec(
+      readFileSync(file, "utf8"),
+    );
+    const style = `<style>${read("assets/app.css")}</style>`;
+    const script = `${data}<script>${read("assets/app.js")}</script>`;
+    const page = read("index.html")
+      .replace('<link rel="stylesheet" href="assets/app.css">', () => style)
+      .replace('<script src="assets/app.js"></script>', () => script);
+    writeFileSync(file, page);
+  }
+  return open(browser, pathToFileURL(file).href);
+}
+
 /** Opens a page; what it logs as an error, and whom it asks, is kept. */
 export async function open(browser, address, options = {}, before = () => {}) {
   const viewport = { width: 1440, height: 860 };
@@ -103,8 +117,7 @@ export async function open(browser, address, options = {}, before = () => {}) {
   page.on("console", (message) => {
     // A picture of a canvas with GL is read back from it; Chromium finds that slow.
     const slow = message.text().includes("GPU stall due to ReadPixels");
-    if (["error", "warning"].includes(message.type()) && !slow)
-      faults.push(message.text());
+    if (["error", "warning"].includes(message.type()) && !slow) faults.push(message.text());
   });
   page.on("pageerror", (error) => faults.push(String(error)));
   const own = new URL(address).host;
@@ -113,9 +126,8 @@ export async function open(browser, address, options = {}, before = () => {}) {
     if (["data:", "blob:", "file:"].includes(protocol)) return;
     if (host !== own) faults.push(`it asks ${request.url()}`);
   });
-  if (overlay) {
-    const file = (url) =>
-      join(overlay, url.pathname === "/" ? "index.html" : url.pathname);
+  if (overlay && address.startsWith("http")) {
+    const file = (url) => join(overlay, url.pathname === "/" ? "index.html" : url.pathname);
     await page.route(
       (url) => url.pathname === "/" || url.pathname.startsWith("/assets/"),
       async (route) => {
@@ -139,8 +151,7 @@ export async function until(what, holds, patience = PATIENCE) {
   for (;;) {
     last = await holds();
     if (last) return last;
-    if (performance.now() - began > patience)
-      throw new Error(`in vain: ${what}`);
+    if (performance.now() - began > patience) throw new Error(`in vain: ${what}`);
     await new Promise((wake) => setTimeout(wake, 50));
   }
 }
@@ -155,14 +166,11 @@ export function close(a, b, relative, words) {
 }
 
 /** A number as the page writes it. */
-export const parse = (text) =>
-  Number(text.replaceAll("−", "-").replace(/[^\d.eE+-].*$/, ""));
+export const parse = (text) => Number(text.replaceAll("−", "-").replace(/[^\d.eE+-].*$/, ""));
 
 /** All numbers in a text of the page. */
 export const numbersIn = (text) =>
-  (text.replaceAll("−", "-").match(/-?\d+(\.\d+)?(e-?\d+)?/g) ?? []).map(
-    Number,
-  );
+  (text.replaceAll("−", "-").match(/-?\d+(\.\d+)?(e-?\d+)?/g) ?? []).map(Number);
 
 /** Pixels of a PNG without interlacing, 8 bits a channel. */
 export function pixels(png) {
@@ -176,10 +184,7 @@ export function pixels(png) {
     if (kind === "IHDR") {
       [width, height] = [data.readUInt32BE(0), data.readUInt32BE(4)];
       channels = { 2: 3, 6: 4 }[data[9]];
-      check(
-        data[8] === 8 && channels && data[12] === 0,
-        "an unknown kind of PNG",
-      );
+      check(data[8] === 8 && channels && data[12] === 0, "an unknown kind of PNG");
     } else if (kind === "IDAT") parts.push(data);
     at += 12 + length;
   }
@@ -248,9 +253,7 @@ export async function tests(groups) {
     const notes = [];
     try {
       await body((note) => notes.push(note));
-      console.log(
-        `ok    ${name} (${((performance.now() - began) / 1000).toFixed(1)} s)`,
-      );
+      console.log(`ok    ${name} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
     } catch (error) {
       failed++;
       console.log(`FAIL  ${name}: ${error.stack}`);

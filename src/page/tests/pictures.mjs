@@ -31,17 +31,22 @@ const scope = async (page, path) => {
   await page.waitForTimeout(300);
 };
 
-const press = (page, label) =>
-  page.locator(".robot .tools button", { hasText: label }).click();
+const press = (page, label) => page.locator(".robot .tools button", { hasText: label }).click();
 
 const pictures = {
   async stand(page) {
     await scope(page, "contact.f");
     await press(page, "shadows");
-    await to(page, 0.4);
-    await page.locator("#diagram").focus();
-    for (let i = 0; i < 2; i++) await page.keyboard.press("ArrowDown");
-    await page.click("#tab-parameters");
+    await to(page, 0.05);
+    await page.click("#fork");
+    await page.fill("#fork-name", "hertz");
+    await page.selectOption('[data-variant="contact"]', "hertz");
+    await page.click("#fork-go");
+    await page.waitForSelector(".source >> nth=1");
+    await page.locator("button", { hasText: "run both" }).click();
+    await until("the end", async () => (await clock(page)) >= 3 - 1e-9, 60_000);
+    await page.waitForSelector(".differences tbody tr");
+    await page.waitForTimeout(1500);
   },
   async trot(page) {
     await press(page, "trails");
@@ -88,12 +93,7 @@ await tests(
         browser ??= await browse();
         const server = await view(file);
         const viewport = { width: 1280, height: 760 };
-        const { page } = await open(
-          browser,
-          server.address,
-          { viewport, colorScheme },
-          smooth,
-        );
+        const { page } = await open(browser, server.address, { viewport, colorScheme }, smooth);
         await page.waitForFunction(() => window.legworkDiagram?.paintings > 0);
         await page.waitForTimeout(1500);
         await pictures[name](page);

@@ -153,7 +153,8 @@ function onMessage(message: Record<string, Json>): void {
     hello.value = message.hello as unknown as Hello;
     document.title = `${hello.value.title} · Legwork`;
     if (hello.value.protocol !== PROTOCOL) {
-      problem.value = `the server speaks protocol ${hello.value.protocol}, this page ${PROTOCOL}: reload it`;
+      const { protocol } = hello.value;
+      problem.value = `the server speaks protocol ${protocol}, not ${PROTOCOL}: reload the page`;
     }
   }
   if (message.model) onModel(message.model as unknown as Model);

@@ -2,7 +2,13 @@
 
 import { effect } from "@preact/signals";
 import { render } from "preact";
-import "./style.css";
+import "./style/colours.css";
+import "./style/elements.css";
+import "./style/top.css";
+import "./style/diagram.css";
+import "./style/below.css";
+import "./style/views.css";
+import "./style/dialogs.css";
 import * as app from "./app";
 import { Inspector } from "./diagram/inspector";
 import { DiagramView } from "./diagram/view";

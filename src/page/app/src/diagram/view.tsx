@@ -305,7 +305,10 @@ export function DiagramView() {
           id="diagram"
           tabIndex={0}
           role="application"
-          aria-label={`Diagram ${drawn?.drawing.schematic.title ?? ""}. Arrow keys go from block to block, Enter opens a frame, g adds outputs to the scope`}
+          aria-label={
+            `Diagram ${drawn?.drawing.schematic.title ?? ""}. Arrow keys go from block to block, ` +
+            "Enter opens a frame, g adds outputs to the scope"
+          }
           onPointerDown={(event) => {
             if (event.button !== 0) return;
             pressed.current = {

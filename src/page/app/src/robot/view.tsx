@@ -141,7 +141,10 @@ export function RobotView() {
             id="robot"
             tabIndex={0}
             role="application"
-            aria-label="Robot in three dimensions. Arrow keys turn the camera, plus and minus zoom, 0 shows all"
+            aria-label={
+              "Robot in three dimensions. Arrow keys turn the camera, " +
+              "plus and minus zoom, 0 shows all"
+            }
             onKeyDown={key}
             onClick={(event) => {
               const { clientWidth, clientHeight } = event.currentTarget;

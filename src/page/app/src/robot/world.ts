@@ -193,10 +193,10 @@ export class World {
     if (!(reach > 1e-6) || !Number.isFinite(reach)) return;
     this.size = Math.min(20, Math.max(0.05, reach));
     const away = new Vector3(1.15, -1.45, 0.62).normalize();
-    const distance =
-      (1.25 * reach) /
-      Math.sin((this.camera.fov * Math.PI) / 360) /
-      Math.min(1, Math.max(0.5, this.camera.aspect));
+    const narrow = Math.min(1, Math.max(0.5, this.camera.aspect));
+    const near = (1.25 * reach) / Math.sin((this.camera.fov * Math.PI) / 360) / narrow;
+    // Ground that is no plane is looked at, too.
+    const distance = this.terrain ? Math.max(near, 1.5) : near;
     this.controls.target.copy(middle);
     this.camera.position.copy(middle).addScaledVector(away, distance);
     this.camera.near = distance / 200;

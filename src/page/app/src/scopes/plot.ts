@@ -96,7 +96,8 @@ export class Plot {
   ): void {
     const { clientWidth: width, clientHeight: height } = this.host;
     if (width < 40 || height < 40) return;
-    const shape = `${mode} ${theme} ${curves.map((c) => `${c.key} ${c.unit} ${c.label}`).join("|")}`;
+    const parts = curves.map(({ key, unit, label }) => `${key} ${unit} ${label}`);
+    const shape = `${mode} ${theme} ${parts.join("|")}`;
     const data = this.data(mode, curves, window, width);
     if (!this.plot || shape !== this.shape) {
       this.plot?.destroy();
@@ -159,6 +160,8 @@ export class Plot {
       width: 1.25,
       dash: dashOf(curve.source),
       spanGaps: true,
+      // Points are fewer than pixels' quarters already, and steep lines without steps.
+      pxAlign: 0,
       points: { show: false },
       scale: timed ? scaleOf(curve.unit) : "y",
     });

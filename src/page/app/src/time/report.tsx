@@ -1,6 +1,9 @@
 // What recorded runs say of themselves: summary, checks, metrics, warnings, profile.
 
 import * as app from "../app";
+import { Markdown } from "../ui/markdown";
+
+const CLASSES = { text: "", number: "num", pass: "pass", fail: "fail", open: "open" };
 
 export function Reports() {
   const reports = app.reports.value;
@@ -9,7 +12,7 @@ export function Reports() {
       {reports.map((report) => (
         <article key={report.source}>
           {reports.length > 1 && <h2>{app.sourceName(report.source)}</h2>}
-          {report.doc && <p>{report.doc}</p>}
+          {report.doc && <Markdown text={report.doc} />}
           {report.sections.map(({ heading, lead, head, rows }) => (
             <section key={heading}>
               <h3>{heading}</h3>
@@ -31,7 +34,7 @@ export function Reports() {
                     {rows.map((row, r) => (
                       <tr key={r}>
                         {row.map(({ text, kind }, i) => (
-                          <td key={i} class={kind === "number" ? "num" : kind}>
+                          <td key={i} class={CLASSES[kind]}>
                             {text}
                           </td>
                         ))}

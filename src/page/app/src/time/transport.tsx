@@ -63,7 +63,10 @@ export function Transport() {
           class="clock num"
           id="clock"
           aria-label="Time in seconds; a condition goes on until it holds"
-          title="Time [s]: a number goes there, a condition such as body.state.base.position[2] < 0.3 goes on until it holds (t)"
+          title={
+            "Time [s]: a number goes there, a condition such as " +
+            "body.state.base.position[2] < 0.3 goes on until it holds (t)"
+          }
           value={entry ?? seconds(t, step)}
           onFocus={(event) => {
             setEntry(seconds(t, step));

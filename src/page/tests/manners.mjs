@@ -1,0 +1,167 @@
+// Names, keys, lost servers, files.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { check, parse, scratch, until, view } from "./harness.mjs";
+import {
+  shared,
+  open,
+  stand,
+  end,
+  step,
+  table,
+  wirePlace,
+  clock,
+  drawn,
+  command,
+  legend,
+  toEnd,
+} from "./page.mjs";
+
+export const mannersTests = {
+  async "names are text, whatever is in them"() {
+    const file = join(scratch, "hostile.ron");
+    const name = "<img src=x onerror=alert(1)>";
+    writeFileSync(
+      file,
+      `Diagram(format: 2, doc: "${name}", run: (stop: "1 s", step: "1 ms"),
+        params: { "k": Param(value: 1.0, doc: "${name}") },
+        blocks: { "a": Sine(amplitude: "=k") }, log: ["a.y"])`,
+    );
+    const server = await view(file);
+    const { page, faults } = await open(server.address);
+    await drawn(page);
+    for (const tab of ["console", "parameters", "text", "stops", "differences"]) {
+      await page.click(`#tab-${tab}`);
+      await page.waitForTimeout(100);
+    }
+    await command(page, `print ${name}`);
+    await command(page, `watch ${name}`);
+    await page.waitForTimeout(300);
+    check((await page.$$("img")).length === 0, "an element was made of a name");
+    check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
+    await page.close();
+    await server.stop();
+  },
+
+  async "a lost server is said and found again"() {
+    const server = await view(stand);
+    const { page } = await open(server.address, {}, () => {
+      // What breaks a connection, such as sleep, is not at hand: the page's end is closed.
+      const Plain = window.WebSocket;
+      window.sockets = [];
+      window.WebSocket = class extends Plain {
+        constructor(...args) {
+          super(...args);
+          window.sockets.push(this);
+        }
+      };
+    });
+    await drawn(page);
+    const wire = await wirePlace(page, "pd", "tau", "act");
+    await page.mouse.click(wire.x, wire.y);
+    await command(page, "step 100");
+    await until("0.1 s", async () => Math.abs((await clock(page)) - 0.1) < 1e-9);
+    await page.evaluate(() => window.sockets.at(-1).close());
+    await page.waitForSelector(".banner");
+    await page.waitForSelector(".banner", { state: "detached" });
+    await command(page, "step 100");
+    await until("0.2 s", async () => Math.abs((await clock(page)) - 0.2) < 1e-9);
+    // The outputs of the step at 0.2 s are still to come.
+    const wanted = shared.recorded.at("pd.tau", 0.199);
+    await until("the scope goes on", async () => {
+      const values = Object.values(await legend(page)).map(parse);
+      return values.some((value) => Math.abs(value - wanted[2]) < 1e-4);
+    });
+    await server.stop();
+    await page.waitForSelector(".banner");
+    check((await page.textContent(".banner")).includes("server is gone"), "the banner says why");
+    await page.close();
+  },
+
+  async "the keys do what their sheet says"() {
+    const server = await view(stand);
+    const { page, faults } = await open(server.address);
+    await drawn(page);
+    await page.keyboard.press("?");
+    await page.waitForSelector("dialog.keys[open]");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press(".");
+    await until("one step", async () => Math.abs((await clock(page)) - step) < 1e-9);
+    await page.keyboard.press("]");
+    await until("ten more", async () => Math.abs((await clock(page)) - 11 * step) < 1e-9);
+    await page.keyboard.press("[");
+    await until("ten back", async () => Math.abs((await clock(page)) - step) < 1e-9);
+    await page.keyboard.press("d");
+    await page.keyboard.press("ArrowRight");
+    await page.waitForSelector(".inspector");
+    await page.keyboard.press("g");
+    await page.waitForSelector(".scope");
+    await page.keyboard.press("Escape");
+    await page.waitForSelector(".inspector", { state: "detached" });
+    const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+    const before = await theme();
+    await page.keyboard.press("l");
+    check((await theme()) !== before, "light or dark");
+    const unnamed = await page.$$eval("button, input, select, canvas", (all) =>
+      all
+        .filter((element) => element.offsetParent && !element.closest('[role="img"]'))
+        .filter((element) => {
+          const name =
+            element.getAttribute("aria-label") ||
+            element.textContent.trim() ||
+            element.labels?.[0]?.textContent.trim();
+          return !name;
+        })
+        .map((element) => element.outerHTML.slice(0, 80)),
+    );
+    check(unnamed.length === 0, `without a name for screen readers: ${unnamed}`);
+    check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
+    await page.close();
+    await server.stop();
+  },
+
+  async "what is seen is exported"(note) {
+    const server = await view(stand);
+    const { page, faults } = await open(server.address);
+    await drawn(page);
+    const wire = await wirePlace(page, "pd", "tau", "act");
+    await page.mouse.click(wire.x, wire.y);
+    await page.waitForSelector(".scope");
+    await toEnd(page);
+    await until("the end in the scope", async () => {
+      const [first] = Object.values(await legend(page));
+      return Math.abs(parse(first) - shared.recorded.at("pd.tau", end)[0]) < 1e-5;
+    });
+    const exported = async (click) => {
+      const [download] = await Promise.all([page.waitForEvent("download"), click()]);
+      return readFileSync(await download.path());
+    };
+    const button = (kind) => () => page.locator(".scope .tools button", { hasText: kind }).click();
+    writeFileSync(join(scratch, "scope.csv"), await exported(button("csv")));
+    const rows = table(join(scratch, "scope.csv"));
+    for (const t of [0, 0.1, 0.5, 1.234, end]) {
+      const [seen, wanted] = [rows.at("pd.tau", t), shared.recorded.at("pd.tau", t)];
+      check(
+        seen.length === 12 && seen.every((v, i) => v === wanted[i]),
+        `the row at ${t} s: ${seen}`,
+      );
+    }
+    const svg = (await exported(button("svg"))).toString();
+    check(svg.startsWith("<svg") && (svg.match(/<polyline/g) ?? []).length === 12, "twelve curves");
+    const png = await exported(button("png"));
+    check(png.subarray(1, 4).toString() === "PNG" && png.length > 5000, "a picture");
+    const record = page.locator('[aria-label="Record a film"]');
+    await record.click();
+    await page.fill("#clock", "0.1");
+    await page.press("#clock", "Enter");
+    await page.click("#run");
+    await page.waitForTimeout(1500);
+    const film = await exported(() => record.click());
+    check(film.readUInt32BE(0) === 0x1a45dfa3 && film.length > 5000, "a film in WebM");
+    note(`csv ${rows.count} rows, png ${png.length} B, film ${film.length} B`);
+    check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
+    await page.close();
+    await server.stop();
+  },
+};
