@@ -82,8 +82,8 @@ impl Observer {
         self.view = Some(view);
     }
 
-    /// Shows each major step to `look` from now on, whether or not rows are recorded. Steps that are
-    /// repeated after going back are shown again.
+    /// Shows each major step to `look` from now on, whether or not rows are recorded. Steps that
+    /// are repeated after going back are shown again.
     pub fn look_by(&mut self, look: Look) {
         self.look = Some(look);
     }

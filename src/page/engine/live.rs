@@ -141,8 +141,8 @@ impl Live {
         (viewer.scene(), unseen)
     }
 
-    /// Time and signals that are shown. Between two steps of a run that stands they are those of the
-    /// step that comes next, computed aside.
+    /// Time and signals that are shown. Between two steps of a run that stands they are those of
+    /// the step that comes next, computed aside.
     pub(super) fn shown(&mut self) -> (f64, &[f64]) {
         let simulation = self.session.simulation();
         let stands = self.going.is_none() && simulation.is_between_steps();

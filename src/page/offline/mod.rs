@@ -6,8 +6,8 @@
 //! run.json ──► report   ──► tables ──────────┘
 //! ```
 //!
-//! A stream is a list of messages: u32 the length of what follows the kind, u8 the kind (0: text, 1:
-//! binary frame), and the message. What a page would ask a server for is answered beforehand:
+//! A stream is a list of messages: u32 the length of what follows the kind, u8 the kind (0: text,
+//! 1: binary frame), and the message. What a page would ask a server for is answered beforehand:
 //! `{"answer": {"do": ..., "source": n}, "ok": {...}}`.
 
 mod playback;
