@@ -65,6 +65,9 @@ struct Gate {
     token: String,
     /// What `Host` may be.
     hosts: Vec<String>,
+    /// If it listens on all addresses of the machine, its port: `Host` may then be any address, but
+    /// no name, which could be made to lead here.
+    any: Option<u16>,
     /// Name of the cookie: those of other ports are sent too.
     cookie: String,
 }
@@ -82,11 +85,16 @@ impl Server {
         let local = listener.local_addr();
         let local = local.map_err(|source| PageError::Listen { address, source })?;
         let port = local.port();
-        let mut hosts = vec![local.to_string()];
-        if local.ip().is_loopback() {
+        let any = local.ip().is_unspecified().then_some(port);
+        let mut hosts = match local {
+            SocketAddr::V4(_) if any.is_some() => vec![format!("127.0.0.1:{port}")],
+            SocketAddr::V6(_) if any.is_some() => vec![format!("[::1]:{port}")],
+            local => vec![local.to_string()],
+        };
+        if local.ip().is_loopback() || any.is_some() {
             hosts.push(format!("localhost:{port}"));
         }
-        let gate = Gate { token: token()?, hosts, cookie: format!("legwork-{port}") };
+        let gate = Gate { token: token()?, hosts, any, cookie: format!("legwork-{port}") };
         Ok(Self { listener, gate: gate.into() })
     }
 
@@ -202,7 +210,12 @@ impl Drop for Place {
 impl Gate {
     /// Whether the request names this server: a page of another name that resolves to it does not.
     fn names_us(&self, head: &Head) -> bool {
-        head.header("host").is_some_and(|host| self.hosts.iter().any(|known| known == host))
+        let is_address = |host: &str| {
+            let address = host.parse::<SocketAddr>().ok();
+            address.is_some_and(|address| self.any == Some(address.port()))
+        };
+        let host = head.header("host");
+        host.is_some_and(|host| self.hosts.iter().any(|known| known == host) || is_address(host))
     }
 
     /// Whether it comes from a page of this server.

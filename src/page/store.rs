@@ -1,7 +1,7 @@
 //! The samples of one signal, bounded: what is old is thinned, and no spike is lost.
 
 /// Numbers of a store, times included, from which its older half is thinned.
-const MOST_NUMBERS: usize = 2 << 20;
+const MOST_NUMBERS: usize = 1 << 20;
 
 /// Rows in ascending time: a time [s] and so many numbers each.
 #[derive(Debug, Clone, PartialEq, Default)]

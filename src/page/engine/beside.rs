@@ -1,6 +1,7 @@
 //! What is computed beside the engine, in threads of their own: what blocks take, and how far two
 //! sessions are apart. Neither touches a session.
 
+use std::cmp::Ordering;
 use std::time::{Duration, Instant};
 
 use legwork_runtime::{Cursor, Simulation};
@@ -134,12 +135,43 @@ fn differences(a: &Again, b: &Again, cancel: &Cancel) -> Result<Value, Refusal> 
     let mut rows = Vec::new();
     for signal in compared.pairs.iter().flat_map(|pair| &pair.signals) {
         let t = signal.whole.largest.as_ref().map(|at| at.t);
-        rows.push((signal.whole.max, &signal.quantity, t));
+        let first = first_unlike(&runs, &signal.quantity.name);
+        rows.push((signal.whole.max, &signal.quantity, t, first));
     }
     rows.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let rows = rows.into_iter().take(MOST_ROWS).map(|(difference, quantity, t)| {
-        let unit = quantity.unit.as_deref().unwrap_or_default();
-        json!({ "path": quantity.name, "unit": unit, "difference": difference, "t": t })
+    let rows = rows.into_iter().take(MOST_ROWS).map(|(difference, quantity, t, first)| {
+        let (path, unit) = (&quantity.name, quantity.unit.as_deref().unwrap_or_default());
+        json!({ "path": path, "unit": unit, "difference": difference, "t": t, "first": first })
     });
     Ok(json!({ "rows": rows.collect::<Vec<_>>() }))
+}
+
+/// When two recordings of a signal first differ in a bit, at the times that both have.
+fn first_unlike(runs: &[Recorded; 2], name: &str) -> Option<f64> {
+    let of = |run: &'_ Recorded| {
+        let numbers = run.catalog.find(name).ok()?.pop()?;
+        Some((numbers.channel, numbers.columns))
+    };
+    let [(a, own), (b, other)] = [of(&runs[0])?, of(&runs[1])?];
+    let a = runs[0].recording.series_of_all().nth(a)?;
+    let b = runs[1].recording.series_of_all().nth(b)?;
+    let (mut i, mut j) = (0, 0);
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    while i < a.len() && j < b.len() {
+        let (at, beside) = (a.stamp(i), b.stamp(j));
+        match at.t_ns.cmp(&beside.t_ns) {
+            Ordering::Less => i += 1,
+            Ordering::Greater => j += 1,
+            Ordering::Equal => {
+                a.values_into(i, &mut x);
+                b.values_into(j, &mut y);
+                let mut pairs = own.iter().zip(&other);
+                if pairs.any(|(own, other)| x[*own].to_bits() != y[*other].to_bits()) {
+                    return Some(at.t);
+                }
+                (i, j) = (i + 1, j + 1);
+            }
+        }
+    }
+    None
 }

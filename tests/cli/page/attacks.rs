@@ -1,14 +1,15 @@
 //! Who comes from elsewhere, or knows no token, gets nothing.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, TcpStream};
 use std::time::Instant;
 
+use legwork_page::ServerOptions;
 use legwork_page::limits::{HEAD, HEAD_TIME, MESSAGE};
 use serde_json::json;
 use tungstenite::Message;
 
-use super::{Page, Running};
+use super::{Page, Running, library};
 /// The headers by which a page asks for its socket.
 fn upgrade<'h>(host: &'h str, origin: &'h str) -> Vec<(&'h str, &'h str)> {
     vec![
@@ -89,6 +90,27 @@ fn files_are_given_for_the_token_alone() {
         assert!(head.contains(header), "{head}");
     }
     assert!(!head.contains("Access-Control"), "{head}");
+}
+
+#[test]
+fn a_server_on_all_addresses_goes_by_no_foreign_name() {
+    let options = ServerOptions { host: Some(Ipv4Addr::UNSPECIFIED.into()), port: None };
+    let running = Running::at(&library().open("demo:stand").unwrap(), None, &options);
+    let (host, token) = (running.host(), running.token());
+    let port = port(host);
+    assert_eq!(host, format!("127.0.0.1:{port}"));
+    let line = format!("GET /?token={token}");
+    for (name, status) in [
+        ("192.0.2.7", 200),
+        ("[2001:db8::7]", 200),
+        ("localhost", 200),
+        ("evil.example", 403),
+        ("127.0.0.1.evil.example", 403),
+        ("0x7f.1", 403),
+    ] {
+        assert_eq!(running.status(&line, &[("Host", &format!("{name}:{port}"))]), status, "{name}");
+    }
+    assert_eq!(running.status(&line, &[("Host", "192.0.2.7:1")]), 403, "another port");
 }
 
 fn port(host: &str) -> &str {

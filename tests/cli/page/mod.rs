@@ -33,6 +33,11 @@ struct Running {
 impl Running {
     /// Shows a diagram, recorded into a directory if there is one.
     fn of(diagram: &legwork::study::Diagram, out: Option<&Path>) -> Self {
+        Self::at(diagram, out, &ServerOptions::default())
+    }
+
+    /// The same, at an address.
+    fn at(diagram: &legwork::study::Diagram, out: Option<&Path>, options: &ServerOptions) -> Self {
         let model = diagram.compile().into_model().unwrap();
         let mut session = model.session();
         match out {
@@ -41,7 +46,7 @@ impl Running {
         }
         let cancel = Cancel::default();
         session.cancel_by(cancel.clone());
-        let server = Server::bind(&ServerOptions::default()).unwrap();
+        let server = Server::bind(options).unwrap();
         let address = server.address();
         let out = out.map(Path::to_owned);
         let subject = Subject::Live { model, session: Box::new(session), out };

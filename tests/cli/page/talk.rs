@@ -258,6 +258,8 @@ fn two_sources_are_compared_and_measured_and_written_as_a_table() {
     let row = &compared["rows"][0];
     // At the last step that both have recorded, 1.99 s.
     assert_eq!((&row["path"], &row["t"]), (&json!("ramp.y"), &json!(1.99)));
+    // Both begin with the state of the fork.
+    assert_eq!(row["first"], 1.01);
     let difference = row["difference"].as_f64().unwrap();
     assert!((difference - 2.0 * 0.99).abs() < 1e-9, "{difference}");
     let heat = page.done(0, "heat", json!({ "on": true }));
