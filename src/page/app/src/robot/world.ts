@@ -59,6 +59,8 @@ const GHOSTS = [0x9c6ade, 0x26a69a, 0xd4a017];
 
 export class World {
   readonly renderer: WebGLRenderer;
+  /** Most pixels of the picture in each of the page: fewer where there is no graphics card. */
+  private readonly most: number;
   private readonly room = new Room();
   private readonly camera = new PerspectiveCamera(40, 1, 0.01, 500);
   private readonly controls: OrbitControls;
@@ -83,7 +85,9 @@ export class World {
     private readonly latest: (source: number) => PoseFrame | undefined,
   ) {
     this.options = options;
-    this.renderer = new WebGLRenderer({ canvas, antialias: !drawsInSoftware() });
+    const software = drawsInSoftware();
+    this.renderer = new WebGLRenderer({ canvas, antialias: !software });
+    this.most = software ? 0.8 : 2;
     this.renderer.shadowMap.enabled = true;
     this.camera.position.set(1.3, -1.5, 0.8);
     this.controls = new OrbitControls(this.camera, canvas);
@@ -223,7 +227,7 @@ export class World {
   private draw(): void {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     if (!width || !height) return;
-    const ratio = Math.min(2, devicePixelRatio || 1);
+    const ratio = Math.min(this.most, devicePixelRatio || 1);
     const size = this.renderer.getSize(new Vector2());
     if (size.x !== width || size.y !== height || this.renderer.getPixelRatio() !== ratio) {
       this.renderer.setPixelRatio(ratio);
