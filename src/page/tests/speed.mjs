@@ -15,9 +15,9 @@ export const speedTests = {
     const wire = await wirePlace(page, "act", "tau", "sim").catch(() => null);
     if (wire) await page.mouse.click(wire.x, wire.y);
     const frames = () => page.evaluate(() => [window.legworkWorld.frames, performance.now()]);
-    // The best of three: others may use this machine, too.
+    // The best of five: others may use this machine, too.
     let best = 0;
-    for (let i = 0; i < 3 && best < 30; i++) {
+    for (let i = 0; i < 5 && best < 30; i++) {
       await page.click('[aria-label="To the start"]');
       await page.click("#run");
       await until("it moves", async () => (await clock(page)) > 0.3);
