@@ -1,6 +1,14 @@
 // The ground: a plane with lines, sharp at every distance, that fades away.
 
-import { Color, DoubleSide, Mesh, PlaneGeometry, ShaderMaterial, Vector2 } from "three";
+import {
+  Color,
+  DoubleSide,
+  Mesh,
+  type MeshLambertMaterial,
+  PlaneGeometry,
+  ShaderMaterial,
+  Vector2,
+} from "three";
 
 const VERTEX = `
 varying vec2 at;
@@ -32,6 +40,29 @@ void main() {
   gl_FragColor = vec4(colour, max(0.75 * fine, coarse) * fade);
   #include <colorspace_fragment>
 }`;
+
+const LINES = `
+vec2 p = spot / 0.25;
+vec2 width = fwidth(p);
+vec2 away = abs(fract(p - 0.5) - 0.5) / max(width, vec2(1e-9));
+vec2 seen = (1.0 - min(away, 1.0)) * (1.0 - smoothstep(0.2, 0.6, width));
+gl_FragColor.rgb *= 1.0 - 0.3 * max(seen.x, seen.y);
+#include <dithering_fragment>`;
+
+/** Draws the lines of the ground on what is lit, a quarter of a metre apart in x and y. */
+export function lined(material: MeshLambertMaterial): MeshLambertMaterial {
+  material.onBeforeCompile = (shader) => {
+    const spot = "#include <common>\nvarying vec2 spot;";
+    const where = "#include <begin_vertex>\nspot = (modelMatrix * vec4(position, 1.0)).xy;";
+    shader.vertexShader = shader.vertexShader
+      .replace("#include <common>", spot)
+      .replace("#include <begin_vertex>", where);
+    shader.fragmentShader = shader.fragmentShader
+      .replace("#include <common>", spot)
+      .replace("#include <dithering_fragment>", LINES);
+  };
+  return material;
+}
 
 export class Ground {
   readonly mesh: Mesh<PlaneGeometry, ShaderMaterial>;

@@ -25,7 +25,7 @@ import {
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { POSE, type PoseFrame, type Scene, type Surface } from "../protocol";
-import { Ground } from "./ground";
+import { Ground, lined } from "./ground";
 import { Overlays, quaternion, type Shown } from "./overlays";
 import { Body, type MeshSource } from "./shapes";
 
@@ -168,11 +168,11 @@ export class World {
       geometry.setAttribute("position", position);
       geometry.setIndex(triangles.flat());
       const material = new MeshLambertMaterial({
-        color: color ? new Color(color[0], color[1], color[2]) : 0xa9b3a2,
+        color: color ? new Color(color[0], color[1], color[2]) : 0x9aa595,
         side: DoubleSide,
         flatShading: true,
       });
-      const mesh = new Mesh(geometry, material);
+      const mesh = new Mesh(geometry, lined(material));
       mesh.receiveShadow = true;
       terrain.add(mesh);
     }
