@@ -148,10 +148,13 @@ export class Painter {
     context.setLineDash([]);
     context.strokeStyle = ink.accent;
     for (let index = 1; index < frames.length; index++) {
-      const chosen = marks.selected === schematic.frames[index]!.path;
+      const { path } = schematic.frames[index]!;
+      const chosen = marks.selected === path;
       const hovered = marks.hover?.kind === "frame" && marks.hover.index === index;
-      if ((!chosen && !hovered) || !meet(frames[index]!, seen)) continue;
-      context.lineWidth = chosen ? 2 : 1;
+      const parted = marks.parted.has(path);
+      if ((!chosen && !hovered && !parted) || !meet(frames[index]!, seen)) continue;
+      context.lineWidth = parted ? 3 : chosen ? 2 : 1;
+      context.strokeStyle = parted ? ink.warn : ink.accent;
       box(context, frames[index]!, 8);
       context.stroke();
     }

@@ -34,12 +34,12 @@ export const found = computed(() => {
   return hits;
 });
 
-/** The blocks, or boxes that hold them, whose signals were the first to part. */
+/** The blocks, or frames around them, whose signals were the first to part. */
 export const parted = computed(() => {
-  const symbols = drawn.value?.drawing.schematic.symbols ?? [];
+  const { symbols = [], frames = [] } = drawn.value?.drawing.schematic ?? {};
   const holds = (path: string, signal: string) =>
     path !== "" && (signal.startsWith(`${path}.`) || signal.startsWith(`${path}[`));
-  const paths = symbols.map((symbol) => symbol.path);
+  const paths = [...symbols, ...frames].map(({ path }) => path);
   return new Set(paths.filter((path) => app.parted.value.some((signal) => holds(path, signal))));
 });
 
