@@ -18,7 +18,7 @@ use legwork_mechanics::Kinematics;
 use crate::buses::{ContactPointsBus, RobotDims, StateBus, contact_points};
 use crate::contact::depth::Deep;
 use crate::contact::geometry::check_restitution;
-use crate::contact::ground::Ground;
+use crate::contact::ground::{Ground, Terrain};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::kinematics;
@@ -138,14 +138,12 @@ impl Collisions {
         let mut doubts = Vec::new();
         let links = solids(self, robot, ports.files(), &mut doubts)?;
         let (pairs, on_ground) = pairs(self, robot, &links, &mut doubts)?;
-        let ground = match &self.ground {
-            None => None,
-            Some(ground) => Some(OnGround {
-                surface: ground.world_surface(ports.files())?,
-                by_place: ground.friction(ports.files())?.filter(|_| self.mu.is_none()),
-                links: on_ground,
-            }),
-        };
+        let ground = self.ground.as_ref().map(|ground| ground.terrain(ports)).transpose()?;
+        let ground = ground.map(|Terrain { surface, friction }| OnGround {
+            surface,
+            by_place: friction.filter(|_| self.mu.is_none()),
+            links: on_ground,
+        });
         if pairs.is_empty() && ground.as_ref().is_none_or(|ground| ground.links.is_empty()) {
             let message = format!("no pair of bodies of `{}` may touch", robot.name);
             let hint = "a robot alone needs `self_collision: true` or a ground";

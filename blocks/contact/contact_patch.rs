@@ -111,7 +111,7 @@ impl ContactPatch {
         let features = self.shape.features(self.at, &robot.model, frame, &mut hulls)?;
         hulls.doubts.into_iter().for_each(|doubt| ports.warn(doubt));
         let law = (self.mu.map(NonNegative::value), self.restitution.value());
-        ContactGeometry::new(robot, frame, features, &self.ground, law, ports.files())
+        ContactGeometry::new(robot, frame, features, &self.ground, law, ports)
     }
 }
 

@@ -81,8 +81,9 @@ pub struct ContactPoint {
     /// Where the sphere's centre or the point is in the frame [m]; default its origin. Not with
     /// `FromCollision`.
     pub at: Option<[Length; 3]>,
-    /// What is touched: `Level` (the default), at height zero, `Plane(normal: [0, 0.1, 1])`,
-    /// `HeightField(file: "hills.csv", cell: "5 cm")` or `Body(frame: "box/body")`.
+    /// What is touched: `OfDiagram` (the default), the section `ground:` of the diagram or else the
+    /// plane z = 0; ground of its own, such as `Plane(normal: [0, 0.1, 1])`; or another body,
+    /// `Body(frame: "box/body")`.
     #[default]
     pub ground: Ground,
     /// Coulomb friction of this pair of surfaces [1]; without, that of the contact model.
@@ -102,7 +103,7 @@ impl ContactPoint {
         let frame = robot.frame("frame", &self.frame)?;
         let features = vec![self.shape.feature(self.at, &robot.model, frame)?];
         let law = (self.mu.map(NonNegative::value), self.restitution.value());
-        ContactGeometry::new(robot, frame, features, &self.ground, law, ports.files())
+        ContactGeometry::new(robot, frame, features, &self.ground, law, ports)
     }
 }
 

@@ -10,13 +10,14 @@ use legwork_block::{
     Block, Dim, Fault, Int, Invalid, Outcome, OutputCx, Ports, RateRule, Real, Report, Sizes,
     UpdateCx, Vector, block, parameters, ports,
 };
-use legwork_contact::Plane;
 use legwork_contact::free_bodies::{DOF, Motion, PairFriction, Scene, energy};
+use legwork_contact::{Plane, Surface};
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::ContactProblemBus;
 use crate::contact::friction_cone::cone_shape;
+use crate::contact::ground::Section;
 use crate::solvers::state::SolverState;
 pub use groups::{BodyGroup, BodyPlaces, BoxGroup, SolidGroup, SphereGroup};
 pub use methods::{ContactMethod, ContactSpring};
@@ -55,7 +56,7 @@ use step::{Call, StepInputs};
 /// …* (1996).
 #[ports(
     keep start: groups::Start = groups::start(&self.bodies, ports.files())?;
-    keep scene: Scene = self.scene(&start)?;
+    keep scene: Scene = self.scene(ports, &start)?;
     ports.rate(RateRule::Sampled);
     let n = scene.bodies.len();
     in  external?: Vector::of(DOF * n), _, "force and moment at each centre, world axes",
@@ -91,9 +92,9 @@ pub struct FreeBodies {
     /// Acceleration of free fall, downwards [m/s²].
     #[default = "9.81 m/s^2"]
     pub gravity: NonNegative<Acceleration>,
-    /// Normal of the ground through the origin, out of it; the default is level.
-    #[default = [0, 0, 1]]
-    pub ground_normal: [f64; 3],
+    /// Normal of the ground through the origin, out of it; default that of the section `ground:` of
+    /// the diagram, which must be such a plane, or else level.
+    pub ground_normal: Option<[f64; 3]>,
 }
 
 /// Where the bodies are, and what the last step was like.
@@ -127,11 +128,22 @@ impl FreeBodiesState {
 }
 
 impl FreeBodies {
-    fn scene(&self, start: &groups::Start) -> Result<Scene, Invalid> {
+    fn scene(&self, ports: &Ports<'_>, start: &groups::Start) -> Result<Scene, Invalid> {
         self.contact.check()?;
-        let Some(ground) = Plane::new(Vector3::zeros(), self.ground_normal.into()) else {
-            let message = format!("expected a direction, found {:?}", self.ground_normal);
-            return Err(Invalid::parameter("ground_normal", message));
+        let ground = match (self.ground_normal, ports.ground::<Section>()) {
+            (Some(normal), _) => Plane::new(Vector3::zeros(), normal.into()).ok_or_else(|| {
+                let message = format!("expected a direction, found {normal:?}");
+                Invalid::parameter("ground_normal", message)
+            })?,
+            (None, None) => Plane::default(),
+            (None, Some(section)) => match section.surface() {
+                Surface::HalfSpace(plane) if plane.distance(&Vector3::zeros()) == 0.0 => *plane,
+                _ => {
+                    let message = "expected a plane through the origin as `ground:` of the diagram";
+                    let invalid = Invalid::parameter("ground_normal", message);
+                    return Err(invalid.hint("bodies on other ground are robots of a `World`"));
+                }
+            },
         };
         Ok(Scene {
             bodies: start.bodies.clone(),

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use legwork_block::{Files, Inputs, Invalid, Matrix, OptionalIn, Out, Outputs, Pose, Vector};
+use legwork_block::{Inputs, Invalid, Matrix, OptionalIn, Out, Outputs, Ports, Pose, Vector};
 use legwork_contact::touch::touch;
 use legwork_contact::{Belt, Feature, RelativeMotion, Surface, Touch};
 use legwork_mechanics::{
@@ -20,7 +20,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::buses::ContactBus;
 use crate::contact::depth::Deep;
-use crate::contact::ground::{FrictionField, Ground, OnBody};
+use crate::contact::ground::{FrictionField, Ground, OnBody, Terrain};
 use crate::robot::frames::read_placement;
 use crate::robot::model::RobotModel;
 
@@ -29,13 +29,13 @@ pub(crate) struct ContactGeometry {
     robot: Arc<RobotModel>,
     frame: FrameId,
     features: Vec<Feature>,
-    surface: Surface,
+    surface: Arc<Surface>,
     /// The body of the robot or world that carries the surface; without, the world does.
     body: Option<OnBody>,
     /// What the leaf `friction` says where the ground has none of its own by place.
     friction: f64,
     /// Friction by place; a stated μ goes before it.
-    by_place: Option<FrictionField>,
+    by_place: Option<Arc<FrictionField>>,
     /// What the leaf `restitution` says.
     restitution: f64,
 }
@@ -112,12 +112,13 @@ impl ContactGeometry {
         features: Vec<Feature>,
         ground: &Ground,
         (mu, restitution): (Option<f64>, f64),
-        files: &dyn Files,
+        ports: &Ports<'_>,
     ) -> Result<Self, Invalid> {
         check_restitution(restitution)?;
-        let (surface, body) = ground.surface(robot, frame, files)?;
+        let (Terrain { surface, friction: by_place }, body) =
+            ground.surface(robot, frame, ports)?;
         let friction = mu.unwrap_or(ContactBus::NO_FRICTION);
-        let by_place = ground.friction(files)?.filter(|_| mu.is_none());
+        let by_place = by_place.filter(|_| mu.is_none());
         let robot = Arc::clone(robot);
         Ok(Self { robot, frame, features, surface, body, friction, by_place, restitution })
     }

@@ -1,19 +1,36 @@
 //! What a robot touches, as parameters.
 
-use legwork_block::quantity::{Angle, Length, Positive};
-use legwork_block::{Files, Invalid, parameters};
-use legwork_contact::{HeightField, Plane, Surface};
+mod field;
+mod terrain;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use legwork_block::quantity::{Angle, Formula, Length, NonNegative, Positive, Scalar};
+use legwork_block::{Files, Invalid, Ports, parameters};
+use legwork_contact::{Part, Plane, Surface};
 use legwork_mechanics::{FrameId, Model, Placement, Shape};
 use nalgebra::Vector3;
 
+use self::field::Field;
+pub(crate) use self::field::FrictionField;
+pub(crate) use self::terrain::{Section, Terrain};
 use crate::robot::model::RobotModel;
 
-/// What is touched: ground, or another body.
+/// Most steps of a flight of stairs.
+const MOST_STEPS: usize = 1000;
+/// How far below z = 0 the cuboids of stairs reach, so that nothing gets under them [m].
+const BELOW: f64 = 1.0;
+
+/// What is touched: ground, or another body. In the section `ground:` of a diagram it is what all
+/// contact blocks stand on that state none of their own.
 #[parameters]
 #[derive(Default, PartialEq)]
 pub enum Ground {
-    /// The plane z = 0.
+    /// That of the section `ground:` of the diagram; `Level` if it has none.
     #[default]
+    OfDiagram,
+    /// The plane z = 0.
     Level,
     /// A plane.
     Plane {
@@ -36,6 +53,66 @@ pub enum Ground {
         /// Coulomb friction by place; default that of the block or of the contact model.
         friction: Option<FrictionMap>,
     },
+    /// Heights from the brightness of a picture, smooth in between as in `HeightField`.
+    HeightImage {
+        /// A PNG file in shades of grey, of 8 or 16 bits. Its columns go along x, its rows along y
+        /// from the last one, so that it looks like a map.
+        file: String,
+        /// Distance of pixels along x and y [m].
+        cell: Positive<Length>,
+        /// Height of white over that of black [m].
+        height: Length,
+        /// Height of black [m]; default 0.
+        lowest: Option<Length>,
+        /// Where the pixel on the lower left is, x and y [m]; default 0.
+        origin: Option<[Length; 2]>,
+        /// Coulomb friction by place; default that of the block or of the contact model.
+        friction: Option<FrictionMap>,
+    },
+    /// Heights by an expression of the place, computed on a regular grid and smooth in between as
+    /// in `HeightField`.
+    HeightFunction {
+        /// The height [m] at x and y [m], which are numbers: `"0.1*sin(2*x)*cos(3*y)"`.
+        z: Formula,
+        /// From where to where along x [m].
+        x: [Length; 2],
+        /// From where to where along y [m].
+        y: [Length; 2],
+        /// Distance of grid points along x and y [m].
+        cell: Positive<Length>,
+        /// Values by name for the expression [any unit].
+        #[default]
+        constants: BTreeMap<String, Scalar>,
+        /// Coulomb friction by place; default that of the block or of the contact model.
+        friction: Option<FrictionMap>,
+    },
+    /// A flight of stairs on the plane z = 0.
+    Stairs {
+        /// Height of a step [m].
+        rise: Positive<Length>,
+        /// Depth of a step [m].
+        run: Positive<Length>,
+        /// Number of steps.
+        count: usize,
+        /// Width across [m].
+        #[default = 2]
+        width: Positive<Length>,
+        /// How much deeper the top step is than the others [m].
+        #[default = 1]
+        landing: NonNegative<Length>,
+        /// Whether as many steps lead down again behind it.
+        #[default]
+        down: bool,
+        /// Middle of the foot of the stairs, x and y [m]; default 0.
+        start: Option<[Length; 2]>,
+        /// Where they lead up to: the angle from x to y [rad]; default 0, along x.
+        yaw: Option<Angle>,
+    },
+    /// Cuboids on the plane z = 0: blocks, ramps, walls.
+    Cuboids {
+        /// The cuboids.
+        of: Vec<Cuboid>,
+    },
     /// Another body of the robot or world.
     Body {
         /// Name of its link; in a world `robot/link`.
@@ -51,6 +128,18 @@ pub enum Ground {
     },
 }
 
+/// A cuboid that stands in the world.
+#[parameters]
+#[derive(Copy, PartialEq)]
+pub struct Cuboid {
+    /// Lengths of its edges along its own x, y, z [m].
+    pub size: [Positive<Length>; 3],
+    /// Its centre, world axes [m].
+    pub position: [Length; 3],
+    /// How it is turned: roll, pitch, yaw [rad]; default 0.
+    pub rpy: Option<[Angle; 3]>,
+}
+
 /// Coulomb friction of square patches of ground.
 #[parameters]
 #[derive(PartialEq)]
@@ -60,28 +149,6 @@ pub struct FrictionMap {
     /// Width of a patch [m]. The first patch begins at the field's `origin`; beyond the border its
     /// patches continue outwards.
     cell: Positive<Length>,
-}
-
-/// Friction by place.
-pub(crate) struct FrictionField {
-    values: Vec<f64>,
-    along_x: usize,
-    cell: f64,
-    origin: [f64; 2],
-}
-
-impl FrictionField {
-    /// Friction at x and y in axes of the ground.
-    pub(crate) fn at(&self, [x, y]: [f64; 2]) -> f64 {
-        let along_y = self.values.len() / self.along_x;
-        let index = |place: f64, origin: f64, count: usize| {
-            let patch = libm::floor((place - origin) / self.cell);
-            // From zero to a count, so the conversion is exact.
-            patch.max(0.0).min((count - 1) as f64) as usize
-        };
-        let column = index(x, self.origin[0], self.along_x);
-        self.values[index(y, self.origin[1], along_y) * self.along_x + column]
-    }
 }
 
 /// What of a body is touched.
@@ -139,41 +206,6 @@ fn half_space(normal: [f64; 3], offset: Option<Length>) -> Result<Surface, Inval
         .ok_or_else(|| wrong(format!("expected a normal with a direction, found {normal:?}")))
 }
 
-/// Reads the numbers of a field, row by row, and how many a row has.
-fn heights(bytes: &[u8], file: &str) -> Result<(Vec<f64>, usize), Invalid> {
-    let mut reader = csv::ReaderBuilder::new()
-        .comment(Some(b'#'))
-        .trim(csv::Trim::All)
-        .has_headers(false)
-        .flexible(true)
-        .from_reader(bytes);
-    let (mut heights, mut along_x) = (Vec::new(), None);
-    for record in reader.records() {
-        let record = record.map_err(|error| wrong(format!("{file}: {error}")))?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let expected = *along_x.get_or_insert(record.len());
-        if record.len() != expected {
-            let found = record.len();
-            let message = format!(
-                "{file}, line {line}: expected {expected} numbers as in the first, found {found}"
-            );
-            return Err(wrong(message));
-        }
-        for cell in &record {
-            let height = cell.parse::<f64>().ok().filter(|height| height.is_finite());
-            heights.push(height.ok_or_else(|| {
-                wrong(format!("{file}, line {line}: expected a finite number, found `{cell}`"))
-            })?);
-        }
-    }
-    if !bytes.ends_with(b"\n") && !bytes.ends_with(b"\r") && !heights.is_empty() {
-        let message = "the file ends in its last cell, so that a number that was cut off cannot be \
-                       told from a whole one; end the last line with a line break";
-        return Err(wrong(format!("{file}: {message}")));
-    }
-    Ok((heights, along_x.unwrap_or(0)))
-}
-
 impl Ground {
     /// The surface, and the body that carries it unless that is the world. `touching` is the frame
     /// that touches it.
@@ -185,81 +217,129 @@ impl Ground {
         &self,
         robot: &RobotModel,
         touching: FrameId,
-        files: &dyn Files,
-    ) -> Result<(Surface, Option<OnBody>), Invalid> {
-        match self {
-            Self::Body { frame, surface, at, rpy } => {
-                let frame = robot.frame("ground", frame)?;
-                let model = &robot.model;
-                if model.frame(frame).body == model.frame(touching).body {
-                    let (one, other) = (&model.frame(touching).name, &model.frame(frame).name);
-                    return Err(wrong(format!(
-                        "expected two bodies that move against each other, found `{one}` and \
-                         `{other}`, which are one"
-                    )));
-                }
-                let stated = Placement::from_xyz_rpy(
-                    at.map_or([0.0; 3], |at| at.map(Length::value)),
-                    rpy.map_or([0.0; 3], |rpy| rpy.map(Angle::value)),
-                );
-                let (surface, placement) = match surface.stated()? {
-                    Some(surface) => (surface, stated),
-                    None if at.is_some() || rpy.is_some() => {
-                        return Err(wrong(
-                            "expected a surface with `at` or `rpy`, found FromCollision, which \
-                             knows where it is",
-                        )
-                        .hint("write surface: Box(size: […]) or another surface"));
-                    }
-                    None => collision_surface(model, frame)?,
-                };
-                Ok((surface, Some(OnBody { frame, placement })))
-            }
-            of_world => Ok((of_world.world_surface(files)?, None)),
+        ports: &Ports<'_>,
+    ) -> Result<(Terrain, Option<OnBody>), Invalid> {
+        let Self::Body { frame, surface, at, rpy } = self else {
+            return Ok((self.terrain(ports)?, None));
+        };
+        let frame = robot.frame("ground", frame)?;
+        let model = &robot.model;
+        if model.frame(frame).body == model.frame(touching).body {
+            let (one, other) = (&model.frame(touching).name, &model.frame(frame).name);
+            return Err(wrong(format!(
+                "expected two bodies that move against each other, found `{one}` and `{other}`, \
+                 which are one"
+            )));
         }
+        let stated = Placement::from_xyz_rpy(
+            at.map_or([0.0; 3], |at| at.map(Length::value)),
+            rpy.map_or([0.0; 3], |rpy| rpy.map(Angle::value)),
+        );
+        let (surface, placement) = match surface.stated()? {
+            Some(surface) => (surface, stated),
+            None if at.is_some() || rpy.is_some() => {
+                return Err(wrong(
+                    "expected a surface with `at` or `rpy`, found FromCollision, which knows where \
+                     it is",
+                )
+                .hint("write surface: Box(size: […]) or another surface"));
+            }
+            None => collision_surface(model, frame)?,
+        };
+        Ok((Terrain::of(surface), Some(OnBody { frame, placement })))
     }
 
-    /// The surface of ground that no body carries.
+    /// Ground that no body carries.
     ///
     /// # Errors
     /// If a normal has no direction, a file cannot be read, or a body carries it.
-    pub(crate) fn world_surface(&self, files: &dyn Files) -> Result<Surface, Invalid> {
-        match self {
-            Self::Level => Ok(Surface::HalfSpace(Plane::default())),
-            Self::Plane { normal, offset } => half_space(*normal, *offset),
-            Self::HeightField { file, cell, origin, .. } => {
-                let bytes = files.read(file).map_err(wrong)?;
-                let (heights, along_x) = heights(&bytes, file)?;
-                let origin = origin.map_or([0.0; 2], |origin| origin.map(Length::value));
-                let field = HeightField::new(&heights, along_x, cell.value(), origin)
-                    .map_err(|error| wrong(format!("{file}: {error}")))?;
-                Ok(Surface::HeightField(field))
+    pub(crate) fn terrain(&self, ports: &Ports<'_>) -> Result<Terrain, Invalid> {
+        if *self != Self::OfDiagram {
+            return self.stated_terrain(ports.files());
+        }
+        match ports.ground::<Section>() {
+            Some(section) => Ok(section.terrain.clone()),
+            None => Self::Level.stated_terrain(ports.files()),
+        }
+    }
+
+    /// Ground that is stated here.
+    fn stated_terrain(&self, files: &dyn Files) -> Result<Terrain, Invalid> {
+        let field = |field: Field| Terrain {
+            surface: Arc::new(Surface::HeightField(field.heights)),
+            friction: field.friction.map(Arc::new),
+        };
+        Ok(match self {
+            Self::Level => Terrain::of(Surface::HalfSpace(Plane::default())),
+            Self::Plane { normal, offset } => Terrain::of(half_space(*normal, *offset)?),
+            Self::HeightField { file, cell, origin, friction } => {
+                field(Field::of_table(file, cell.value(), *origin, friction.as_ref(), files)?)
             }
-            Self::Body { .. } => Err(wrong("expected ground of the world, found a body")
-                .hint("the bodies of a world touch one another without it")),
+            Self::HeightImage { file, cell, height, lowest, origin, friction } => {
+                let levels = [lowest.map_or(0.0, Length::value), height.value()];
+                let picture = (file.as_str(), levels);
+                field(Field::of_image(picture, cell.value(), *origin, friction.as_ref(), files)?)
+            }
+            Self::HeightFunction { z, x, y, cell, constants, friction } => {
+                let over = [*x, *y].map(|ends| ends.map(Length::value));
+                let function = (z, constants);
+                field(Field::of_function(function, over, cell.value(), friction.as_ref(), files)?)
+            }
+            Self::Stairs { .. } => Terrain::of(self.stairs()?),
+            Self::Cuboids { of } => Terrain::of(on_level(of.iter().map(Cuboid::part))),
+            Self::OfDiagram => {
+                return Err(wrong("expected what the ground is, found `OfDiagram`, which asks"));
+            }
+            Self::Body { .. } => {
+                return Err(wrong("expected ground of the world, found a body")
+                    .hint("the bodies of a world touch one another without it"));
+            }
+        })
+    }
+
+    /// Steps as cuboids, each as deep as all that stand on it.
+    fn stairs(&self) -> Result<Surface, Invalid> {
+        let Self::Stairs { rise, run, count, width, landing, down, start, yaw } = self else {
+            return Err(wrong("expected stairs"));
+        };
+        if !(1..=MOST_STEPS).contains(count) {
+            let message = format!("expected 1 to {MOST_STEPS} steps, found {count}");
+            return Err(wrong(message));
+        }
+        let (rise, run) = (rise.value(), run.value());
+        let [x, y] = start.map_or([0.0; 2], |start| start.map(Length::value));
+        let foot = Placement::from_xyz_rpy([x, y, 0.0], [0.0, 0.0, yaw.map_or(0.0, Angle::value)]);
+        let top = *count as f64 * run + landing.value();
+        let steps = (0..*count).map(|i| {
+            let above = (count - 1 - i) as f64;
+            let (near, far) = (i as f64 * run, top + if *down { above * run } else { 0.0 });
+            let height = (i + 1) as f64 * rise;
+            let size = Vector3::new(far - near, width.value(), height + BELOW);
+            let centre = Vector3::new(0.5 * (near + far), 0.0, 0.5 * (height - BELOW));
+            let step = Placement { translation: centre, ..Placement::identity() };
+            Part { placement: foot * step, surface: Surface::Box { half_size: size * 0.5 } }
+        });
+        Ok(on_level(steps))
+    }
+}
+
+impl Cuboid {
+    fn part(&self) -> Part {
+        let rpy = self.rpy.map_or([0.0; 3], |rpy| rpy.map(Angle::value));
+        Part {
+            placement: Placement::from_xyz_rpy(self.position.map(Length::value), rpy),
+            surface: Surface::Box {
+                half_size: Vector3::from(self.size.map(Positive::value)) * 0.5,
+            },
         }
     }
 }
 
-impl Ground {
-    /// Friction by place, if the ground has it.
-    ///
-    /// # Errors
-    /// If its file cannot be read, is empty, or has a coefficient below zero.
-    pub(crate) fn friction(&self, files: &dyn Files) -> Result<Option<FrictionField>, Invalid> {
-        let Self::HeightField { origin, friction: Some(map), .. } = self else { return Ok(None) };
-        let file = &map.file;
-        let bytes = files.read(file).map_err(wrong)?;
-        let (values, along_x) = heights(&bytes, file)?;
-        if along_x == 0 {
-            return Err(wrong(format!("{file}: expected friction of patches, found none")));
-        }
-        if let Some(mu) = values.iter().find(|mu| **mu < 0.0) {
-            return Err(wrong(format!("{file}: expected friction of zero or more, found {mu}")));
-        }
-        let origin = origin.map_or([0.0; 2], |origin| origin.map(Length::value));
-        Ok(Some(FrictionField { values, along_x, cell: map.cell.value(), origin }))
-    }
+/// Parts on the plane z = 0.
+fn on_level(parts: impl Iterator<Item = Part>) -> Surface {
+    let level = Surface::HalfSpace(Plane::default());
+    let level = Part { placement: Placement::identity(), surface: level };
+    Surface::Union(std::iter::once(level).chain(parts).collect())
 }
 
 impl BodySurface {
@@ -305,47 +385,4 @@ fn collision_surface(model: &Model, frame: FrameId) -> Result<(Surface, Placemen
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct OneFile(&'static str);
-
-    impl Files for OneFile {
-        fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-            if path == "mu.csv" { Ok(self.0.as_bytes().to_vec()) } else { Err(path.to_owned()) }
-        }
-    }
-
-    fn hills() -> Ground {
-        serde_json::from_value(serde_json::json!({ "HeightField": {
-            "file": "hills.csv", "cell": 1, "origin": [-1, 2],
-            "friction": { "file": "mu.csv", "cell": "50 cm" },
-        } }))
-        .expect("a ground")
-    }
-
-    #[test]
-    fn each_patch_has_its_friction_and_the_border_goes_on() {
-        let text = OneFile("# mu\n0.1, 0.2, 0.3\n0.4, 0.5, 0.6\n");
-        let field = hills().friction(&text).expect("a file").expect("a map");
-        for ([x, y], mu) in [
-            ([-1.0, 2.0], 0.1),
-            ([-0.51, 2.49], 0.1),
-            ([-0.5, 2.49], 0.2),
-            ([0.49, 2.5], 0.6),
-            ([-9.0, 9.0], 0.4),
-            ([9.0, -9.0], 0.3),
-        ] {
-            assert_eq!(field.at([x, y]), mu, "at {x}, {y}");
-        }
-        assert!(Ground::Level.friction(&text).expect("none").is_none());
-    }
-
-    #[test]
-    fn a_map_that_is_none_is_refused() {
-        for (text, what) in [("", "found none"), ("0.5,-1\n", "found -1"), ("0.5,x\n", "`x`")] {
-            let refused = hills().friction(&OneFile(text)).err().expect("refused");
-            assert!(refused.message.contains(what), "{}", refused.message);
-        }
-    }
-}
+mod tests;

@@ -12,7 +12,7 @@ mod free_bodies;
 pub(crate) mod friction_cone;
 pub(crate) mod gauss_contact;
 mod geometry;
-mod ground;
+pub(crate) mod ground;
 pub(crate) mod hulls;
 mod impact;
 mod implicit_contact;
@@ -32,7 +32,7 @@ pub use free_bodies::{
     SolidShape, SphereGroup,
 };
 pub use gauss_contact::GaussContact;
-pub use ground::{BodySurface, Ground};
+pub use ground::{BodySurface, Cuboid, Ground};
 pub use impact::Impact;
 pub use implicit_contact::ImplicitContact;
 pub use shape::{ContactShape, PatchShape};
@@ -54,6 +54,7 @@ pub(crate) fn register(r: &mut Registry) {
          contact: Constraints(spring: Hertz(modulus: \"100 GPa\")))",
     );
     shelf.block::<GaussContact>("GaussContact(mu: 0.7)");
+    shelf.ground::<Ground>();
     shelf.block::<Impact>("Impact(mu: 0.7)");
     shelf.block::<ImplicitContact>("ImplicitContact(robot: \"go\", law: (mu: 0.7))");
 }

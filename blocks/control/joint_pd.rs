@@ -55,7 +55,7 @@ use crate::robot::name::RobotName;
 #[parameters(aliases("PD", "joint control", "position control", "impedance"))]
 pub struct JointPd {
     /// Stiffness [N m/rad]: one for all joints, a list, or by joint name or pattern (needs
-    /// `robot`).
+    /// `robot`). That of a joint that slides, in N/m, is written as a number without unit.
     pub kp: PerJoint<NonNegative<RotationalStiffness>>,
     /// Damping [N m s/rad]: as `kp`.
     pub kd: PerJoint<NonNegative<RotationalDamping>>,

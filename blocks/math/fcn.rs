@@ -1,16 +1,14 @@
 //! `Fcn`: an expression of its inputs and the time.
 
-mod inputs;
-
 use std::collections::BTreeMap;
 
-use legwork_block::quantity::{Formula, Scalar};
+use legwork_block::quantity::{Formula, Tensor};
 use legwork_block::{
     Any, Block, Compiled, Diagnostic, Expression, GuardCx, Inputs, Invalid, Outcome, OutputCx,
     PortUnit, Ports, Programs, RateRule, Sizes, Type, UpdateCx, Var, block, parameters, ports,
 };
 
-use self::inputs::{Constants, Found, Input, InputShape, Source};
+use crate::signal::formula::{Constants, Found, Input, InputShape, Names, Source};
 use crate::signal::pieces;
 
 /// An expression of its inputs and the time: `y = f(u, t)`.
@@ -47,9 +45,9 @@ use crate::signal::pieces;
 pub struct Fcn {
     /// The expression, such as `"sin(u1) + 0.5*u2^2"`.
     pub expression: Formula,
-    /// Values by name [any unit].
+    /// Values by name, numbers or lists [any unit].
     #[default]
-    pub constants: BTreeMap<String, Scalar>,
+    pub constants: BTreeMap<String, Tensor>,
     /// Lengths of the inputs that are used as whole vectors.
     #[default]
     pub lengths: BTreeMap<String, usize>,
@@ -77,7 +75,7 @@ impl Plan {
         mut to: impl FnMut(usize, f64),
     ) {
         let read = |slot: usize| match self.sources[slot] {
-            Source::Time => t,
+            Source::Time(_) => t,
             Source::Element { input, index } => inputs.get(self.io.inputs[input]).leaf(0)[index],
         };
         let mut first = 0;
@@ -103,7 +101,7 @@ impl Fcn {
         };
         let expression: Expression = self.expression.parse().map_err(invalid)?;
         let scope = Constants(&self.constants);
-        let mut found = Found::new(&self.lengths);
+        let mut found = Found::new(Names::Numbered(&self.lengths), &["t"]);
         let programs = expression.programs(&scope, &mut found).map_err(invalid)?;
         Ok((programs, found))
     }
@@ -157,7 +155,7 @@ impl Block for Fcn {
         let Programs { programs, is_list, equations, .. } = compiled;
         ports.relate(equations);
         let io = self.declare(ports, &shapes, output_type(&programs, is_list), unit);
-        let is_time = |slot: usize| matches!(sources[slot], Source::Time);
+        let is_time = |slot: usize| matches!(sources[slot], Source::Time(_));
         let of_time = programs.iter().flat_map(|program| program.decisions(is_time));
         let mut held: Vec<bool> = of_time.collect();
         if ports.locates() && !held.is_empty() {

@@ -14,6 +14,7 @@ use legwork_block::{
 use legwork_mechanics::Model;
 
 use crate::buses::{RobotDims, StateBus};
+use crate::contact::ground::Section as GroundSection;
 use crate::dynamics::forward_dynamics::together;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
@@ -68,8 +69,10 @@ use limits::{LimitWatch, Limited, Past, limited, past};
         Orientation::Quaternion => EulerBases::none(),
         Orientation::EulerAngles => EulerBases::all(&robot)?,
     };
+    let ground = ports.ground::<GroundSection>();
+    let ground = ground.as_ref().map(|section| section.surface());
     /// Position and ν at t = 0.
-    keep initial: Vec<f64> = angles.state(&robot, &self.init, &self.init.state(&robot)?)?;
+    keep initial: Vec<f64> = angles.state(&robot, &self.init, &self.init.state(&robot, ground)?)?;
     self.warn_of_ground(ports);
     /// Numbers of the position; ν follows them.
     keep position_len: usize = angles.position_len(robot.model.configuration_dim());
@@ -148,7 +151,7 @@ pub struct Init {
     pub place: Option<Place>,
 }
 
-/// Rules that place the base over the ground z = 0.
+/// Rules that place the base over the section `ground:` of the diagram, or else the plane z = 0.
 #[parameters]
 #[derive(Copy, PartialEq)]
 pub enum Place {
@@ -207,7 +210,7 @@ impl FloatingBase {
         for Place::FeetAbove(height) in inits.filter_map(|init| init.place) {
             if height.value() < 0.0 {
                 let message = format!(
-                    "the lowest foot begins {} m inside the ground z = 0, which will throw it out",
+                    "the lowest foot begins {} m inside the ground, which will throw it out",
                     -height.value()
                 );
                 let warning = Invalid::parameter("init", message);

@@ -1,6 +1,7 @@
 //! Signals brought together, taken apart and chosen: vectors, buses, switches, and calls of
 //! functions that other blocks offer.
 
+mod block_matrix;
 mod bus_create;
 mod concat;
 mod function_caller;
@@ -10,6 +11,7 @@ mod switch;
 
 use legwork_block::Registry;
 
+pub use block_matrix::BlockMatrix;
 pub use bus_create::BusCreate;
 pub use concat::{Concat, Pieces};
 pub use function_caller::FunctionCaller;
@@ -20,7 +22,8 @@ pub use switch::{Criterion, Switch};
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
     let mut shelf =
-        r.shelf("routing", "Vectors, buses and switches; calls of functions of other blocks.");
+        r.shelf("routing", "Vectors, matrices, buses and switches; calls of functions.");
+    shelf.block::<BlockMatrix>("BlockMatrix(layout: [[\"M\", \"-J'\"], [\"J\", \"0\"]])");
     shelf.block::<BusCreate>("BusCreate(name: \"Command\", fields: [\"speed\", \"turn\"])");
     shelf.block::<Concat>("Concat(count: 2)");
     shelf.block::<FunctionCaller>("FunctionCaller(prototype: \"[x, y] = g(u, v)\")");

@@ -1,8 +1,9 @@
 //! What the blocks of signals share: shapes of parameters and ports, laws in smooth pieces,
-//! elementwise application, linear systems, tables, random numbers.
+//! elementwise application, expressions, linear systems, tables, random numbers.
 
 pub(crate) mod canonical;
 pub(crate) mod elementwise;
+pub(crate) mod formula;
 pub(crate) mod linear;
 pub(crate) mod philox;
 pub(crate) mod pieces;

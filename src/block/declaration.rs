@@ -251,6 +251,8 @@ pub struct Declaration {
     pub functions: Vec<FunctionDeclaration>,
     /// Warnings for the diagram's author.
     pub warnings: Vec<Invalid>,
+    /// Lines that drawings show of it, below its kind and its ports.
+    pub caption: Vec<String>,
     /// Number of variables made.
     pub var_count: u32,
 }

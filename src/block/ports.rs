@@ -173,6 +173,11 @@ impl<'a> Ports<'a> {
         var
     }
 
+    /// A line that drawings show of the block, such as one of its states.
+    pub fn caption(&mut self, line: impl Into<String>) {
+        self.declaration.caption.push(line.into());
+    }
+
     /// States what the block asks of units that inference finds.
     pub fn relate(&mut self, equations: impl IntoIterator<Item = UnitEquation>) {
         self.declaration.unit_equations.extend(equations);
@@ -439,6 +444,11 @@ impl<'a> Ports<'a> {
     /// If no resource of this type has the name.
     pub fn resource<T: Resource>(&self, name: &str) -> Result<Arc<T>, Invalid> {
         crate::resource::typed(self.resources, name)
+    }
+
+    /// The section `ground:` of the diagram, if it has one of this type.
+    pub fn ground<T: Resource>(&self) -> Option<Arc<T>> {
+        crate::resource::typed_ground(self.resources)
     }
 
     /// Names of all robots and other resources, sorted.

@@ -133,6 +133,7 @@ pub struct Registry {
     files: BTreeMap<&'static str, &'static [u8]>,
     absent: BTreeMap<&'static str, &'static str>,
     table_player: Option<&'static str>,
+    ground: Option<ResourceEntry>,
 }
 
 impl Registry {
@@ -215,6 +216,11 @@ impl Registry {
         self.resources.values()
     }
 
+    /// What the section `ground:` of a diagram is.
+    pub fn ground(&self) -> Option<&ResourceEntry> {
+        self.ground.as_ref()
+    }
+
     /// All types that diagrams may name.
     pub fn types(&self) -> impl Iterator<Item = &NamedType> {
         self.types.values()
@@ -265,7 +271,18 @@ impl ShelfMut<'_> {
 
     /// Adds a kind of resource.
     pub fn resource<R: ResourceKind>(&mut self) -> &mut Self {
-        let entry = ResourceEntry {
+        self.registry.resources.insert(R::KIND, self.entry::<R>());
+        self
+    }
+
+    /// Says what the section `ground:` of a diagram is.
+    pub fn ground<R: ResourceKind>(&mut self) -> &mut Self {
+        self.registry.ground = Some(self.entry::<R>());
+        self
+    }
+
+    fn entry<R: ResourceKind>(&self) -> ResourceEntry {
+        ResourceEntry {
             kind: R::KIND,
             shelf: self.shelf,
             schema: || whole_schema(&R::schema_name(), R::json_schema),
@@ -273,8 +290,6 @@ impl ShelfMut<'_> {
                 bind::<R>(node, scope, &["doc"], diagnostics)
                     .map(|kind| kind.load(name, files, others))
             },
-        };
-        self.registry.resources.insert(R::KIND, entry);
-        self
+        }
     }
 }

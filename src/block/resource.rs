@@ -32,6 +32,10 @@ pub trait Resources {
     fn resource(&self, name: &str) -> Option<&Arc<dyn Resource>>;
     /// All names, sorted.
     fn resource_names(&self) -> Vec<String>;
+    /// What the diagram's `ground:` is, if it has one.
+    fn ground(&self) -> Option<&Arc<dyn Resource>> {
+        None
+    }
 }
 
 /// The resource `name`, if it is a `T`.
@@ -43,6 +47,12 @@ pub fn typed<T: Resource>(resources: &dyn Resources, name: &str) -> Result<Arc<T
         Some(found) => of_type("robot", name, Arc::clone(found)),
         None => Err(unknown("robot", name, &resources.resource_names())),
     }
+}
+
+/// The diagram's ground, if it has one that is a `T`.
+pub(crate) fn typed_ground<T: Resource>(resources: &dyn Resources) -> Option<Arc<T>> {
+    let any: Arc<dyn Any + Send + Sync> = resources.ground()?.clone();
+    any.downcast::<T>().ok()
 }
 
 /// The resources that another one may be made of, as a world is of robots. Each is loaded when it

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use legwork_block::Warning;
-use legwork_study::{Execution, Run, Verdict, measured_text};
+use legwork_study::{Execution, Run, Verdict};
 pub(crate) use legwork_study::{counted, digits, seconds};
 
 use super::answer::Code;
@@ -75,10 +75,7 @@ fn write_checks(execution: &Execution, out: &mut String) -> std::fmt::Result {
     for (i, (check, verdict)) in checks.iter().zip(&execution.checks).enumerate() {
         let (mark, note) = match verdict {
             Verdict::Passed => ("pass", String::new()),
-            Verdict::Failed { at: Some(t) } => {
-                ("FAIL", format!(": not at t={}: {}", seconds(*t), check.text))
-            }
-            Verdict::Failed { at: None } => ("FAIL", format!(": {:?}: {}", check.kind, check.text)),
+            Verdict::Failed { .. } => ("FAIL", format!(": {:?}: {}", check.kind, check.text)),
             Verdict::Unseen => {
                 ("----", format!(": not seen, it begins at {}", seconds(base.at(check.after))))
             }
@@ -86,11 +83,11 @@ fn write_checks(execution: &Execution, out: &mut String) -> std::fmt::Result {
             Verdict::Undecided => ("----", ": open, the run stopped".to_owned()),
         };
         let measured = match verdict {
-            Verdict::Passed | Verdict::Failed { .. } => execution.measured(i),
+            Verdict::Passed | Verdict::Failed { .. } => execution.measured_text(i),
             Verdict::Unseen | Verdict::NotAsked | Verdict::Undecided => None,
         };
-        let measured = measured.map(|(t, found)| format!(": {}", measured_text(t, &found)));
-        writeln!(out, "    {mark}  {}{note}{}", check.name, measured.unwrap_or_default())?;
+        let measured = measured.map_or(String::new(), |text| format!(": {text}"));
+        writeln!(out, "    {mark}  {}{note}{measured}", check.name)?;
     }
     Ok(())
 }

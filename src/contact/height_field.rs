@@ -187,6 +187,18 @@ impl HeightField {
         Ok(Self { counts: [along_x, along_y], cell, origin, padded })
     }
 
+    /// Grid points along x and y.
+    #[must_use]
+    pub fn counts(&self) -> [usize; 2] {
+        self.counts
+    }
+
+    /// Position of a grid point [m].
+    #[must_use]
+    pub fn place(&self, along_x: usize, along_y: usize) -> [f64; 2] {
+        [self.origin.x + self.cell * along_x as f64, self.origin.y + self.cell * along_y as f64]
+    }
+
     /// Height at (x, y) [m].
     #[must_use]
     pub fn height(&self, x: f64, y: f64) -> f64 {

@@ -62,5 +62,5 @@ pub use impact::{Impact, ImpactMode, ImpactProblem};
 pub use implicit::{ImplicitContact, ImplicitProblem, ImplicitSolution};
 pub use mode::{ContactMode, next_mode};
 pub use rigid::{ContactAssembly, ContactRows, Ground, RecoveryLimit};
-pub use surface::{Distance, Surface};
+pub use surface::{Distance, Part, Surface};
 pub use touch::{Belt, Feature, RelativeMotion, Touch};

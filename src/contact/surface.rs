@@ -16,6 +16,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::geometry::Plane;
 use crate::height_field::HeightField;
+use legwork_mechanics::Placement;
 
 /// A surface in its own frame.
 #[doc(alias("SDF", "signed distance field"))]
@@ -43,6 +44,18 @@ pub enum Surface {
     },
     /// The region below a height field along z.
     HeightField(HeightField),
+    /// All that is in one of several. The distance is the least of theirs: exact outside, and
+    /// inside as far as no other part is nearer than the surface of the first.
+    Union(Vec<Part>),
+}
+
+/// A surface in a union.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Where it is: `union_from_part`.
+    pub placement: Placement,
+    /// In its own frame.
+    pub surface: Surface,
 }
 
 /// A signed distance field at one point.
@@ -75,7 +88,56 @@ impl Surface {
             Self::Sphere { radius } => sphere_at(*radius, point),
             Self::Cylinder { radius, half_length } => cylinder_at(*radius, *half_length, point),
             Self::HeightField(field) => field.at(point),
+            Self::Union(parts) => union_at(parts, point),
         }
+    }
+
+    /// Height at which the centre of a ball of this radius [m], which falls along −z from `point`,
+    /// first touches the surface, or `None` if it does not within `reach` [m].
+    ///
+    /// By sphere tracing: the distance to the surface is a way that can be fallen without touching
+    /// it (J. Hart, *Sphere tracing: a geometric method for the antialiased ray tracing of implicit
+    /// surfaces*, 1996). From inside it rises in the same way.
+    #[must_use]
+    pub fn offset_below(&self, point: &Vector3<f64>, radius: f64, reach: f64) -> Option<f64> {
+        let mut at = *point;
+        for _ in 0..TRACES {
+            let distance = self.at(&at).distance - radius;
+            if distance.abs() <= TOUCHES {
+                return Some(at.z);
+            }
+            at.z -= distance;
+            if (at.z - point.z).abs() > reach {
+                return None;
+            }
+        }
+        None
+    }
+}
+
+/// Steps of sphere tracing, at most: along a steep slope they are short.
+const TRACES: usize = 10_000;
+/// How near a surface it ends [m].
+const TOUCHES: f64 = 1e-12;
+
+/// The nearest part, the first of several; far from everything if there is none.
+fn union_at(parts: &[Part], point: &Vector3<f64>) -> Distance {
+    let mut nearest: Option<(Distance, &Placement)> = None;
+    for Part { placement, surface } in parts {
+        let local = placement.rotation.tr_mul(&(point - placement.translation));
+        let found = surface.at(&local);
+        if nearest.as_ref().is_none_or(|(known, _)| found.distance < known.distance) {
+            nearest = Some((found, placement));
+        }
+    }
+    let Some((found, placement)) = nearest else {
+        return Distance::flat(f64::MAX, Vector3::z());
+    };
+    let rotation = &placement.rotation;
+    Distance {
+        distance: found.distance,
+        normal: rotation * found.normal,
+        curvature: rotation * found.curvature * rotation.transpose(),
     }
 }
 
@@ -162,7 +224,61 @@ mod tests {
             Surface::Box { half_size: Vector3::new(0.5, 0.3, 0.2) },
             Surface::Sphere { radius: 0.4 },
             Surface::Cylinder { radius: 0.3, half_length: 0.5 },
+            union(),
         ]
+    }
+
+    /// A ball on a tilted box.
+    fn union() -> Surface {
+        let tilted = Placement::from_xyz_rpy([0.1, -0.1, 0.05], [0.4, -0.3, 0.8]);
+        let above = Placement::from_xyz_rpy([0.2, 0.0, 0.5], [0.0; 3]);
+        Surface::Union(vec![
+            Part {
+                placement: tilted,
+                surface: Surface::Box { half_size: Vector3::new(0.5, 0.3, 0.2) },
+            },
+            Part { placement: above, surface: Surface::Sphere { radius: 0.25 } },
+        ])
+    }
+
+    /// The distance of a union is the least of its parts', each computed in world axes.
+    #[test]
+    fn a_union_is_as_near_as_its_nearest_part() {
+        let mut random = Random::new(33);
+        let Surface::Union(parts) = union() else { panic!("a union") };
+        for _ in 0..500 {
+            let point = random_point(&mut random);
+            let apart = parts.iter().map(|part| {
+                part.surface.at(&part.placement.inverse().transform_point(&point)).distance
+            });
+            let least = apart.fold(f64::MAX, f64::min);
+            let found = union().at(&point).distance;
+            assert!((found - least).abs() < 1e-14, "at {point}: {found} for {least}");
+        }
+        assert_eq!(Surface::Union(Vec::new()).at(&Vector3::zeros()).distance, f64::MAX);
+    }
+
+    #[test]
+    fn what_falls_lands_on_the_surface() {
+        let mut random = Random::new(34);
+        for surface in surfaces() {
+            let mut landed = 0;
+            for _ in 0..200 {
+                let mut point = random_point(&mut random);
+                point.z += 2.0;
+                let radius = 0.1 * random.uniform();
+                let Some(height) = surface.offset_below(&point, radius, 10.0) else { continue };
+                landed += 1;
+                let on = Vector3::new(point.x, point.y, height);
+                let distance = surface.at(&on).distance;
+                assert!((distance - radius).abs() < 1e-11, "{surface:?} at {on}");
+                // It touched nothing on its way.
+                let way = (1..50).map(|i| on + Vector3::z() * (0.05 * f64::from(i)));
+                let mut before = way.take_while(|p| p.z <= point.z);
+                assert!(before.all(|p| surface.at(&p).distance > radius), "{surface:?}");
+            }
+            assert!(landed > 10, "{surface:?}: {landed} landed");
+        }
     }
 
     fn random_point(random: &mut Random) -> Vector3<f64> {
@@ -208,7 +324,7 @@ mod tests {
     fn distances_are_those_of_the_nearest_of_many_boundary_points() {
         let mut random = Random::new(31);
         for surface in &surfaces()[1..] {
-            if matches!(surface, Surface::Sphere { .. }) {
+            if matches!(surface, Surface::Sphere { .. } | Surface::Union(_)) {
                 continue;
             }
             let (count, points) = (120, boundary(surface, 120));

@@ -32,6 +32,8 @@ pub struct Compiled {
     pub variants: Vec<(String, Vec<String>)>,
     /// The robots that could be loaded, by name.
     pub robots: BTreeMap<String, Arc<dyn Resource>>,
+    /// Its ground, if it states one that could be loaded.
+    pub ground: Option<Arc<dyn Resource>>,
 }
 
 /// Compiles the diagram `text` of the file `path`:
@@ -49,7 +51,7 @@ pub fn compile(
     let loader = Loader::new(registry, disk, directory, &options.roots);
     let mut found = Diagnostics::default();
     let mut variants = Vec::new();
-    let mut robots = BTreeMap::new();
+    let (mut robots, mut ground) = (BTreeMap::new(), None);
 
     let document = overrides::document(path, text, options, &loader, &mut found);
     let expanded = document.as_ref().and_then(|document| {
@@ -57,7 +59,7 @@ pub fn compile(
         let mut expander = Expander::new(registry, &loader, chosen, &mut found);
         let expanded = expander.expand(document);
         variants = expander.variants();
-        robots = expander.robots().clone();
+        (robots, ground) = (expander.robots().clone(), expander.ground().cloned());
         expanded
     });
     let program = document.zip(expanded).and_then(|(document, expanded)| {
@@ -78,7 +80,8 @@ pub fn compile(
         let parts = Parts { name, resources, run, names, logs, judge, checks, inputs, outputs };
         program(&typed, &parts, &mut found)
     });
-    Compiled { program, diagnostics: found, sources: loader.into_sources(), variants, robots }
+    let sources = loader.into_sources();
+    Compiled { program, diagnostics: found, sources, variants, robots, ground }
 }
 
 /// Loops and rates do not depend on types: what is wrong with them is reported in the same pass.
@@ -196,8 +199,9 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
 /// parameters that they may use, and files.
 fn resources(document: &Node, inside: &[String], loader: &Loader<'_>) -> u64 {
     let mut hash = Fnv::default();
-    if let Some(robots) = document.field("robots") {
-        for section in [Some(robots), document.field("params")].into_iter().flatten() {
+    let stated = ["robots", "ground"].map(|section| document.field(section));
+    if stated.iter().any(Option::is_some) {
+        for section in stated.into_iter().chain([document.field("params")]).flatten() {
             hash.add(&node_text(section));
         }
     }

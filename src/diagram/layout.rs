@@ -183,6 +183,7 @@ pub(crate) fn place(
             guards: guards(declaration, rates[n]),
             pool: pools[n],
             span: block.span,
+            caption: declaration.caption.clone(),
             hidden: block.hidden,
             // What never changes is computed once, whether its part is on or not.
             gate: block

@@ -40,7 +40,10 @@ const BASIC: [(&str, Word); 8] = [
     ("Vector", Word { name: "Vector(n)", doc: "a column of n numbers" }),
     ("Matrix", Word { name: "Matrix(rows, columns)", doc: "a matrix" }),
     ("Rotation", Word { name: "Rotation", doc: "a rotation matrix, 3 by 3" }),
-    ("Pose", Word { name: "Pose", doc: "a rotation matrix and a position [m]" }),
+    (
+        "Pose",
+        Word { name: "Pose", doc: "fields `rotation`, a rotation matrix, and `position` [m]" },
+    ),
     ("Array", Word { name: "Array(type, n)", doc: "n signals of one type, such as one per foot" }),
 ];
 

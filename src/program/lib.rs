@@ -130,6 +130,8 @@ pub struct Node {
     pub pool: Option<PoolId>,
     /// Where the block is in the text.
     pub span: Span,
+    /// Lines that drawings show of it.
+    pub caption: Vec<String>,
     /// Made by the compiler, not written in the diagram.
     pub hidden: bool,
     /// The gate that switches it on and off, if there is one.

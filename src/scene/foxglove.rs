@@ -69,7 +69,18 @@ pub fn scene(scene: &Scene, ground: Option<&Plane>, t_ns: u64) -> Vec<u8> {
         entity
     });
     let mut update = SceneUpdate { entities: entities.collect() };
-    update.entities.extend(ground.map(|plane| {
+    update.entities.extend(scene.ground.as_ref().map(|surface| {
+        let mut entity = entity(WORLD, "ground", t_ns);
+        let mut numbers = vec![u32::MAX; surface.vertices.len()];
+        entity.triangles.extend(surface.patches.iter().map(|patch| TriangleListPrimitive {
+            pose: pose(&[0.0; 3], &shapes::Pose::IDENTITY.orientation),
+            color: color(patch.color.unwrap_or(GROUND)),
+            ..triangles(surface, patch, &[1.0; 3], &mut numbers)
+        }));
+        entity
+    }));
+    let plane = ground.filter(|_| scene.ground.is_none());
+    update.entities.extend(plane.map(|plane| {
         let up = std::array::from_fn(|i| plane.normal[i] * (plane.offset - GROUND_DEPTH / 2.0));
         let mut entity = entity(WORLD, "ground", t_ns);
         entity.cubes.push(CubePrimitive {

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct Scene {
     /// The robots, by name.
     pub robots: Vec<Robot>,
+    /// What the section `ground:` of the diagram looks like, in world axes.
+    pub ground: Option<Surface>,
     /// Surfaces that were read, by the paths that shapes have.
     pub surfaces: BTreeMap<String, Surface>,
 }

@@ -65,7 +65,7 @@ fn mesh(path: &str, read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>) -> Re
 }
 
 impl Surface {
-    fn of(mesh: &Mesh) -> Self {
+    pub(crate) fn of(mesh: &Mesh) -> Self {
         let mut rest = mesh.triangles.as_slice();
         let patches = mesh.parts.iter().map(|part| {
             let (own, others) = rest.split_at(part.triangles.min(rest.len()));

@@ -4,11 +4,12 @@ use std::any::Any;
 
 use legwork_block::{Arg, Slot, Type};
 use legwork_mechanics::{FrameId, Kinematics, Model, center_of_mass, world_from_frame};
+use legwork_mesh::Mesh;
 use legwork_program::{Node, Program};
 
 use crate::contacts::Contacts;
 use crate::moment::Moment;
-use crate::shapes::{Pose, Robot, Scene};
+use crate::shapes::{Pose, Robot, Scene, Surface};
 
 /// Name of the bus of a robot's state, whose first leaf is its configuration.
 const STATE: &str = "State";
@@ -30,8 +31,13 @@ struct Seen {
 }
 
 impl Viewer {
-    /// What can be seen of a program; `mechanism` finds the mechanics of a robot by its name.
-    pub fn new<'m>(program: &Program, mechanism: impl Fn(&str) -> Option<&'m dyn Any>) -> Self {
+    /// What can be seen of a program; `mechanism` finds the mechanics of a robot by its name, and
+    /// `ground` is those of the diagram's ground, if it states one.
+    pub fn new<'m>(
+        program: &Program,
+        mechanism: impl Fn(&str) -> Option<&'m dyn Any>,
+        ground: Option<&dyn Any>,
+    ) -> Self {
         let mut states: Vec<(&str, Slot, bool)> = Vec::new();
         for node in program.nodes.iter() {
             for (robot, q) in states_of(node) {
@@ -56,7 +62,8 @@ impl Viewer {
             _ => format!("{robot}/"),
         };
         let robots = found.iter().map(|(name, _, model)| Robot::new(name, &prefix(name), model));
-        let scene = Scene { robots: robots.collect(), ..Scene::default() };
+        let ground = ground.and_then(|ground| ground.downcast_ref::<Mesh>()).map(Surface::of);
+        let scene = Scene { robots: robots.collect(), ground, ..Scene::default() };
         let seen = found.into_iter().map(|(_, q, model)| Seen {
             kinematics: Kinematics::new(model),
             frames: model.frames().iter().filter_map(|f| model.find_frame(&f.name)).collect(),

@@ -255,7 +255,8 @@ impl Diagram {
         let model = compiled.program.map(|program| {
             let (warnings, sources) = (compiled.diagnostics.clone(), Arc::clone(&sources));
             let (variants, robots) = (compiled.variants.clone(), compiled.robots);
-            let compiled = Compiled { warnings, sources, files, variants, robots, time };
+            let ground = compiled.ground;
+            let compiled = Compiled { warnings, sources, files, variants, robots, ground, time };
             Model::new(self.clone(), program, compiled)
         });
         let (diagnostics, variants) = (compiled.diagnostics, compiled.variants);

@@ -183,11 +183,10 @@ impl Execution {
         let verdicts = self.program.checks.iter().zip(&self.checks).enumerate();
         verdicts
             .filter_map(|(i, (check, verdict))| match verdict {
-                Verdict::Failed { at } => {
-                    let at = at.map_or(String::new(), |t| format!(" at t={}", seconds(t)));
-                    let measured = self.measured(i).map(|(t, found)| measured_text(t, &found));
+                Verdict::Failed { .. } => {
+                    let measured = self.measured_text(i);
                     let measured = measured.map_or(String::new(), |text| format!(" ({text})"));
-                    Some(format!("{}{at}{measured}", check.name))
+                    Some(format!("{}{measured}", check.name))
                 }
                 Verdict::Unseen if is_due => Some(format!("{} was never tested", check.name)),
                 Verdict::Passed | Verdict::Unseen | Verdict::NotAsked | Verdict::Undecided => None,
@@ -205,6 +204,23 @@ impl Execution {
     pub fn measured(&self, check: usize) -> Option<(f64, Measured)> {
         let Decisive { t, comparison } = self.decisive.get(check).copied().flatten()?;
         Some((t, self.program.checks.get(check)?.measured(&comparison)))
+    }
+
+    /// The same in words, and when the check first failed if that was before:
+    /// `0.5 m < 0.495 m, missed by 0.005 m at t=1 s, first at t=0.9 s`.
+    pub fn measured_text(&self, check: usize) -> Option<String> {
+        let failed = match self.checks.get(check) {
+            Some(Verdict::Failed { at }) => *at,
+            _ => None,
+        };
+        let Some((t, found)) = self.measured(check) else {
+            return failed.map(|t| format!("first missed at t={}", seconds(t)));
+        };
+        let text = measured_text(t, &found);
+        Some(match failed {
+            Some(first) if first < t => format!("{text}, first at t={}", seconds(first)),
+            _ => text,
+        })
     }
 
     /// What checks measured, by name.
@@ -290,7 +306,7 @@ impl Execution {
 }
 
 /// `0.5 m < 0.495 m is missed by 0.005 m at t=0.1 s`, or `… by a margin of …`.
-pub fn measured_text(t: f64, found: &Measured) -> String {
+fn measured_text(t: f64, found: &Measured) -> String {
     let Measured { measured, sign, bound, margin, unit } = found;
     let unit = unit.filter(|unit| *unit != Unit::ONE);
     let unit = unit.map_or(String::new(), |unit| format!(" {unit}"));

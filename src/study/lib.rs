@@ -56,7 +56,7 @@ pub use diagram::{Compilation, Diagram};
 pub use disk::Disk;
 pub use edits::{Edit, edits_at, read_edits};
 pub use error::{Error, ErrorKind};
-pub use execution::{Execution, Outcome, Verdict, measured_text};
+pub use execution::{Execution, Outcome, Verdict};
 pub use experiment::{Agreement, Compared, Study, StudyError, StudyPlot};
 pub use findings::Findings;
 pub use grid::split_list;

@@ -25,6 +25,7 @@ pub struct Model {
     files: Arc<[(PathBuf, Vec<u8>)]>,
     variants: Arc<[(String, Vec<String>)]>,
     robots: Arc<BTreeMap<String, Arc<dyn Resource>>>,
+    ground: Option<Arc<dyn Resource>>,
     compile_time: f64,
 }
 
@@ -44,16 +45,28 @@ pub(crate) struct Compiled {
     pub(crate) variants: Vec<(String, Vec<String>)>,
     /// The robots, by name.
     pub(crate) robots: BTreeMap<String, Arc<dyn Resource>>,
+    /// The ground, if the diagram states one.
+    pub(crate) ground: Option<Arc<dyn Resource>>,
     /// What it took [s].
     pub(crate) time: f64,
 }
 
 impl Model {
     pub(crate) fn new(diagram: Diagram, program: Program, compiled: Compiled) -> Self {
-        let Compiled { warnings, sources, files, variants, robots, time: compile_time } = compiled;
+        let Compiled { warnings, sources, files, variants, robots, ground, time } = compiled;
         let (program, warnings) = (program.into(), warnings.into());
         let (files, variants, robots) = (files.into(), variants.into(), robots.into());
-        Self { diagram, program, warnings, sources, files, variants, robots, compile_time }
+        Self {
+            diagram,
+            program,
+            warnings,
+            sources,
+            files,
+            variants,
+            robots,
+            ground,
+            compile_time: time,
+        }
     }
 
     /// The diagram with its overrides.
@@ -89,6 +102,11 @@ impl Model {
     /// The robots, by name.
     pub(crate) fn robots(&self) -> &BTreeMap<String, Arc<dyn Resource>> {
         &self.robots
+    }
+
+    /// The ground, if the diagram states one.
+    pub(crate) fn ground(&self) -> Option<&Arc<dyn Resource>> {
+        self.ground.as_ref()
     }
 
     /// What compilation took [s].

@@ -24,6 +24,7 @@ pub struct Origin {
     sources: SourceMap,
     variants: Vec<(String, Vec<String>)>,
     robots: BTreeMap<String, Arc<dyn Resource>>,
+    ground: Option<Arc<dyn Resource>>,
     options: Options,
     text: Vec<u8>,
 }
@@ -56,7 +57,8 @@ impl Origin {
 
     /// What there is to see of the run, without the surfaces of meshes.
     pub fn viewer(&self) -> Viewer {
-        Viewer::new(&self.program, |name| self.robots.get(name)?.mechanism())
+        let ground = self.ground.as_ref().and_then(|ground| ground.mechanism());
+        Viewer::new(&self.program, |name| self.robots.get(name)?.mechanism(), ground)
     }
 }
 
@@ -80,7 +82,7 @@ pub fn of(metadata: &Metadata, name: &str, library: &Library) -> Result<Origin, 
     let kept = Kept { files: files(metadata), given: RefCell::default() };
     let path = PathBuf::from(format!("{name}.ron"));
     let compiled = compile(&path, metadata.diagram.as_bytes(), &options, library.registry(), &kept);
-    let Compiled { program, diagnostics, sources, variants, robots } = compiled;
+    let Compiled { program, diagnostics, sources, variants, robots, ground } = compiled;
     let Some(program) = program else {
         let error = diagnostics.iter().find(|found| found.severity == Severity::Error);
         let why = error.map_or("errors", |error| error.message.as_str());
@@ -93,7 +95,7 @@ pub fn of(metadata: &Metadata, name: &str, library: &Library) -> Result<Origin, 
         ));
     }
     let text = metadata.diagram.clone().into_bytes();
-    Ok(Origin { program, sources, variants, robots, options, text })
+    Ok(Origin { program, sources, variants, robots, ground, options, text })
 }
 
 /// What the recorded diagram says about itself.

@@ -70,7 +70,8 @@ impl Model {
     /// What there is to see of its runs, without the surfaces of meshes.
     pub fn viewer(&self) -> Viewer {
         let robots = self.robots();
-        Viewer::new(self.program(), |name| robots.get(name)?.mechanism())
+        let ground = self.ground().and_then(|ground| ground.mechanism());
+        Viewer::new(self.program(), |name| robots.get(name)?.mechanism(), ground)
     }
 
     /// Reads the meshes that are drawn, as far as the diagram may; what is not shown, a sentence

@@ -12,6 +12,8 @@
 //! | `mask`, `patch`, `table`, `robot`, `xacro` | a file that a diagram names |
 //! | `study` | a study; each run of what is accepted is compiled |
 //! | `mjcf` | a model of MuJoCo with what it includes |
+//! | `mesh` | STL, OBJ, COLLADA, glTF or MSH: read, measured, its hull taken |
+//! | `picture` | a PNG file that is the ground |
 //! | `recording`, `snapshot`, `problem` | what commands read again |
 //! | `sealed` | a snapshot with damage under its checksum |
 //! | `commands` | the input of `legwork step` |
@@ -30,6 +32,7 @@
 
 mod frames;
 mod hostile;
+mod meshes;
 mod mjcf;
 mod mutate;
 mod same;
@@ -77,7 +80,7 @@ pub(crate) trait Target {
 /// Name, inputs of the test, and what makes it.
 type Entry = (&'static str, u64, fn() -> Box<dyn Target>);
 
-const TARGETS: [Entry; 16] = [
+const TARGETS: [Entry; 18] = [
     ("diagram", 1200, || Box::new(targets::Diagrams::new())),
     ("mask", 600, || Box::new(targets::Named::masks())),
     ("patch", 300, || Box::new(targets::Named::patches())),
@@ -86,6 +89,8 @@ const TARGETS: [Entry; 16] = [
     ("robot", 400, || Box::new(targets::Named::robots())),
     ("xacro", 400, || Box::new(targets::Named::macros())),
     ("mjcf", 600, || Box::new(mjcf::Models::new())),
+    ("mesh", 2000, || Box::new(meshes::Meshes::new())),
+    ("picture", 600, || Box::new(targets::Named::pictures())),
     ("recording", 1500, || Box::new(targets::Recordings::new())),
     ("snapshot", 600, || Box::new(targets::Snapshots::new())),
     ("sealed", 600, || Box::new(targets::Sealed(targets::Snapshots::new()))),

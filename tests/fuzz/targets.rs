@@ -266,6 +266,17 @@ impl Named {
         Self::new(corpus(&["diagrams/signals"], "csv"), &words, Some(diagram), "damaged.csv")
     }
 
+    /// Pictures that are ground.
+    pub(crate) fn pictures() -> Self {
+        let diagram = "Diagram(format: 2, run: (stop: \"1 s\", step: \"1 ms\"), robots: { \"b\": \
+                       FreeBody(mass: \"1 kg\", shape: Sphere(radius: \"5 cm\")) }, ground: \
+                       HeightImage(file: \"damaged.png\", cell: \"10 cm\", height: \"1 m\"), \
+                       blocks: { \"p\": ContactPoint(robot: \"b\", frame: \"body\", in: { \
+                       \"state\": \"s.state\" }), \"s\": FloatingBase(robot: \"b\", in: { \
+                       \"nu_dot\": \"z.y\" }), \"z\": Constant(value: \"=zeros(b.nv)\") })";
+        Self::new(corpus(&["tests/data"], "png"), &["IHDR", "IDAT"], Some(diagram), "damaged.png")
+    }
+
     pub(crate) fn robots() -> Self {
         let diagram = "Diagram(format: 2, run: (stop: \"1 s\", step: \"1 ms\"), robots: { \"r\": \
                        Urdf(path: \"damaged.urdf\", base: Floating) }, blocks: { \"b\": \
@@ -393,7 +404,10 @@ impl Target for Named {
         let (path, bytes) = &self.files[random.below(self.files.len())];
         let (_, other) = &self.files[random.below(self.files.len())];
         self.at.replace(path.clone());
-        mutate::text(random, bytes, other, &self.words)
+        match self.name {
+            "damaged.png" => mutate::bytes(random, bytes, other),
+            _ => mutate::text(random, bytes, other, &self.words),
+        }
     }
 
     fn run(&self, input: &[u8], _: &mut Random) -> Result<&'static str, String> {

@@ -43,9 +43,9 @@ pub(super) struct Search {
 
 /// Ground of the world.
 pub(super) struct OnGround {
-    pub(super) surface: Surface,
+    pub(super) surface: Arc<Surface>,
     /// Friction by place; a stated μ goes before it.
-    pub(super) by_place: Option<FrictionField>,
+    pub(super) by_place: Option<Arc<FrictionField>>,
     /// The links that touch it.
     pub(super) links: Vec<usize>,
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use legwork_block::quantity::{Angle, AngularVelocity, Length, Velocity};
 use legwork_block::{Invalid, Written};
-use legwork_mechanics::{Kinematics, Model, Shape, world_from_frame};
+use legwork_contact::Surface;
+use legwork_mechanics::{FrameId, Kinematics, Model, Shape, world_from_frame};
+use nalgebra::Vector3;
 
 use super::angles::quaternion_from_rpy;
 use super::{Init, Orientation, Place};
@@ -13,18 +15,26 @@ use crate::robot::model::{RobotModel, unknown};
 use crate::robot::robot_file::{unit_quaternion, unit_quaternions};
 
 impl Init {
-    /// q and ν, one after the other.
-    pub(super) fn state(&self, robot: &RobotModel) -> Result<Vec<f64>, Invalid> {
+    /// q and ν, one after the other, over this ground or else the plane z = 0.
+    pub(super) fn state(
+        &self,
+        robot: &RobotModel,
+        ground: Option<&Surface>,
+    ) -> Result<Vec<f64>, Invalid> {
         let (mut q, nu) = match robot.is_world() {
-            true => self.of_world(robot)?,
-            false => self.of_robot(robot)?,
+            true => self.of_world(robot, ground)?,
+            false => self.of_robot(robot, ground)?,
         };
         q.extend(nu);
         Ok(q)
     }
 
     /// q and ν of a world: those of its robots, stacked.
-    fn of_world(&self, world: &RobotModel) -> Result<(Vec<f64>, Vec<f64>), Invalid> {
+    fn of_world(
+        &self,
+        world: &RobotModel,
+        ground: Option<&Surface>,
+    ) -> Result<(Vec<f64>, Vec<f64>), Invalid> {
         if let Some(field) = self.stated().next() {
             let message =
                 format!("expected the states of the robots of `{}`, found `{field}`", world.name);
@@ -45,7 +55,7 @@ impl Init {
                 message: format!("{}: {}", robot.name, invalid.message),
                 ..invalid
             };
-            let (own_q, own_nu) = init.of_robot(robot).map_err(named)?;
+            let (own_q, own_nu) = init.of_robot(robot, ground).map_err(named)?;
             q.extend(own_q);
             nu.extend(own_nu);
         }
@@ -53,7 +63,11 @@ impl Init {
     }
 
     /// q and ν of one robot.
-    fn of_robot(&self, robot: &RobotModel) -> Result<(Vec<f64>, Vec<f64>), Invalid> {
+    fn of_robot(
+        &self,
+        robot: &RobotModel,
+        ground: Option<&Surface>,
+    ) -> Result<(Vec<f64>, Vec<f64>), Invalid> {
         if !self.robots.is_empty() {
             let message = format!("expected the state of `{}` itself, found `robots`", robot.name);
             return Err(Invalid::parameter("init", message)
@@ -95,7 +109,7 @@ impl Init {
         q.extend(turn.unwrap_or([1.0, 0.0, 0.0, 0.0]));
         q.extend(s);
         if let Some(Place::FeetAbove(height)) = self.place {
-            q[2] += height.value() - lowest_foot(robot, &q)?;
+            q[2] += height.value() - lowest_foot(robot, ground, &q)?;
         }
         let velocity = self.velocity.map_or([0.0; 3], |v| v.map(Velocity::value));
         let turning = self.angular_velocity.map_or([0.0; 3], |v| v.map(AngularVelocity::value));
@@ -205,8 +219,8 @@ fn written_robot(
     Written::Fields(fields)
 }
 
-/// Height of the lowest point of the feet over z = 0 at the configuration `q` [m].
-fn lowest_foot(robot: &RobotModel, q: &[f64]) -> Result<f64, Invalid> {
+/// How far the lowest foot is above the ground [m].
+fn lowest_foot(robot: &RobotModel, ground: Option<&Surface>, q: &[f64]) -> Result<f64, Invalid> {
     let model = &robot.model;
     if robot.feet.is_empty() {
         let message =
@@ -216,19 +230,40 @@ fn lowest_foot(robot: &RobotModel, q: &[f64]) -> Result<f64, Invalid> {
     }
     let mut kinematics = Kinematics::new(model);
     kinematics.update_placements(model, q);
-    let height = |foot: &_| lowest_point(model, &kinematics, *foot);
-    Ok(robot.feet.iter().map(height).fold(f64::INFINITY, f64::min))
+    let mut lowest = f64::INFINITY;
+    for foot in &robot.feet {
+        for (centre, radius) in balls(model, &kinematics, *foot) {
+            // Where the centre would be if the ball lay on the ground.
+            let resting = match ground {
+                None => radius,
+                Some(ground) => {
+                    let from = centre + SKY * Vector3::z();
+                    ground.offset_below(&from, radius, 2.0 * SKY).ok_or_else(|| {
+                        let (x, y) = (centre.x, centre.y);
+                        let message = format!("no ground below the foot at x = {x}, y = {y}");
+                        Invalid::parameter("init", message)
+                    })?
+                }
+            };
+            lowest = lowest.min(centre.z - resting);
+        }
+    }
+    Ok(lowest)
 }
 
-/// Height of the lowest point of a foot's balls, or of its origin if it has none [m].
-fn lowest_point(model: &Model, kinematics: &Kinematics, foot: legwork_mechanics::FrameId) -> f64 {
+/// Where the search for the ground below feet begins, above them [m].
+const SKY: f64 = 100.0;
+
+/// Centres and radii of a foot's balls; its origin if it has none [m].
+fn balls(model: &Model, kinematics: &Kinematics, foot: FrameId) -> Vec<(Vector3<f64>, f64)> {
     let world_from_foot = world_from_frame(model, kinematics, foot);
     let balls = model.collisions_of(foot).filter_map(|collision| match collision.shape {
         Shape::Sphere { radius } => {
-            let center = world_from_foot.transform_point(&collision.link_from_shape.translation);
-            Some(center.z - radius)
+            let centre = &collision.link_from_shape.translation;
+            Some((world_from_foot.transform_point(centre), radius))
         }
         _ => None,
     });
-    balls.reduce(f64::min).unwrap_or(world_from_foot.translation.z)
+    let balls: Vec<_> = balls.collect();
+    if balls.is_empty() { vec![(world_from_foot.translation, 0.0)] } else { balls }
 }

@@ -345,7 +345,7 @@ fn repeated(term: &Term, count: usize, span: Span) -> Result<Term, Diagnostic> {
     Ok(Term::List(vec![term.clone(); count]))
 }
 
-/// `n` numbers from `a` to `b`, both ends exact.
+/// `n` numbers from `a` to `b`, both ends exact, and whole where all are whole: it counts too.
 fn linspace(arguments: Arguments, span: Span) -> Result<Term, Diagnostic> {
     let [(a, _), (b, _), (n, n_at)] = exactly(arguments, span)?;
     let n = whole(&n, n_at)?;
@@ -357,9 +357,10 @@ fn linspace(arguments: Arguments, span: Span) -> Result<Term, Diagnostic> {
     let rule = UnitRule::Sides(Binary::Add.symbol());
     let unit = common(a_unit.clone(), b_unit.clone(), rule, span)?;
     let steps = n.saturating_sub(1).max(1) as f64;
-    let at = |i: usize| {
-        let part = i as f64 / steps;
-        if i + 1 == n && n > 1 { *b } else { a * (1.0 - part) + b * part }
+    let at = |i: usize| match i {
+        0 => *a,
+        last if last + 1 == n => *b,
+        i => (a * (steps - i as f64) + b * i as f64) / steps,
     };
     Ok(Term::List((0..n).map(|i| Term::Real(Scalar::Known(at(i)), unit.clone())).collect()))
 }

@@ -66,6 +66,7 @@ fn values_agree_with_hand_calculation() {
         ("cross([1, 0, 0], [0, 1, 0])", "[0, 0, 1]"),
         ("concat([1], zeros(2), repeat(3, 1))", "[1, 0, 0, 3]"),
         ("linspace(0, 1, 3)", "[0, 0.5, 1]"),
+        ("linspace(6, 37, 32)[25]", "31"),
         ("[[1, 2], [3, 4]][1, 0]", "3"),
         ("clamp(5, 0, 1) + mod(-1, 3) + sign(-2)", "2"),
         ("atan2(1[m], 1[m])*4 - pi", "0 rad"),

@@ -164,6 +164,8 @@ pub(crate) struct CheckEntry {
 #[derive(Default)]
 pub(crate) struct Robots {
     loaded: BTreeMap<String, Arc<dyn Resource>>,
+    /// What `ground:` is.
+    ground: Option<Arc<dyn Resource>>,
     /// Those whose own mistakes are reported already.
     failed: BTreeSet<String>,
     /// Whether one of those was asked for: what its user then finds wrong only follows.
@@ -192,6 +194,10 @@ impl Resources for Robots {
 
     fn resource_names(&self) -> Vec<String> {
         self.loaded.keys().cloned().collect()
+    }
+
+    fn ground(&self) -> Option<&Arc<dyn Resource>> {
+        self.ground.as_ref()
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use legwork_block::{
-    Diagnostic, Diagnostics, FileId, Files, NoResource, Node, OtherResources, Resource, Scope,
-    Span, Value,
+    Diagnostic, Diagnostics, FileId, Files, NoResource, Node, OtherResources, Resource,
+    ResourceEntry, Scope, Span, Value,
 };
 
 use super::mask::{Bounds, in_unit};
@@ -66,6 +66,9 @@ struct Declared<'n> {
 /// What expressions call the record of chosen variants: `=variants.contact == 'gauss'`.
 const VARIANTS: &str = "variants";
 
+/// What the section `ground:` is called in messages.
+const GROUND: &str = "ground";
+
 /// Most parameters that may need one another in a chain.
 const CHAIN_LIMIT: usize = 100;
 
@@ -75,11 +78,17 @@ impl Expander<'_> {
         &self.robots.loaded
     }
 
-    /// Parameters and robots of the diagram `file`, whatever order they are in.
+    /// What `ground:` of the diagram is, if it could be loaded.
+    pub(crate) fn ground(&self) -> Option<&Arc<dyn Resource>> {
+        self.robots.ground.as_ref()
+    }
+
+    /// Parameters and robots of the diagram `file`, whatever order they are in, and its ground.
     pub(super) fn names(
         &mut self,
         params: Option<&Entries<'_, OfNames>>,
         robots: Option<&Entries<'_, OfNames>>,
+        ground: Option<&Node>,
         file: FileId,
     ) -> Env {
         let mut entries: IndexMap<String, Declared<'_>> = IndexMap::new();
@@ -128,6 +137,8 @@ impl Expander<'_> {
         for name in entries.keys() {
             lazy.lookup(name);
         }
+        let ground = ground.zip(lazy.expander.registry.ground());
+        let ground = ground.and_then(|(node, entry)| lazy.load(GROUND, node, entry));
         let LazyNames { done, robots, found, .. } = lazy;
         let (done, robots, found) = (done.into_inner(), robots.into_inner(), found.into_inner());
         let mut names = IndexMap::new();
@@ -150,7 +161,7 @@ impl Expander<'_> {
             (span.file != file).then(|| (name.clone(), span))
         });
         let elsewhere = Rc::new(elsewhere.collect());
-        self.robots.loaded = robots;
+        (self.robots.loaded, self.robots.ground) = (robots, ground);
         self.robots.failed.clone_from(&failed);
         for diagnostic in found {
             self.diagnostics.push(diagnostic);
@@ -359,6 +370,14 @@ impl LazyNames<'_, '_> {
             );
             return None;
         };
+        let resource = self.load(name, node, entry)?;
+        let facts = with_name(resource.as_ref(), name);
+        self.robots.borrow_mut().insert(name.to_owned(), resource);
+        Some(facts)
+    }
+
+    /// Loads a resource; what is wrong with it is noted.
+    fn load(&self, name: &str, node: &Node, entry: &ResourceEntry) -> Option<Arc<dyn Resource>> {
         // Collected apart, as evaluating the fields looks names up again.
         let mut found = Diagnostics::default();
         let others = OtherRobots { lazy: self, name, failed: Cell::new(false) };
@@ -371,9 +390,7 @@ impl LazyNames<'_, '_> {
                     let at = node.field("path").map_or(node.span, |path| path.span);
                     self.found.borrow_mut().push(Diagnostic::warning("robot", at, warning));
                 }
-                let facts = with_name(resource.as_ref(), name);
-                self.robots.borrow_mut().insert(name.to_owned(), resource);
-                Some(facts)
+                Some(resource)
             }
             Err(_) if others.failed.get() => None,
             Err(invalid) => {
@@ -383,7 +400,11 @@ impl LazyNames<'_, '_> {
                     .and_then(|parameter| node.field(parameter))
                     .or_else(|| node.field("path"))
                     .map_or(node.span, |field| field.span);
-                let code = if files.missing.get() { "missing-file" } else { "invalid-robot" };
+                let code = match files.missing.get() {
+                    true => "missing-file",
+                    false if name == GROUND => "invalid-ground",
+                    false => "invalid-robot",
+                };
                 let mut diagnostic = Diagnostic::error(code, at, invalid.message);
                 diagnostic.hints.extend(invalid.hints);
                 self.found.borrow_mut().push(diagnostic);

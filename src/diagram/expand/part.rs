@@ -168,7 +168,7 @@ impl Expander<'_> {
         let diagram: Diagram<'_> = language::read(document, self.diagnostics)?;
         let env = self.begin_diagram(&diagram, document, Rc::clone(around));
         let Diagram { run, inside, log, judge, checks, .. } = diagram;
-        for section in ["params", "robots"] {
+        for section in ["params", "robots", "ground"] {
             self.resources_inside.extend(document.field(section).map(node_text));
         }
         if let Some(run) = run.0 {

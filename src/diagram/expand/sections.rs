@@ -49,6 +49,9 @@ construct! {
         /// Robots by name, such as `Urdf(path: "go.urdf")`. Expressions read their facts:
         /// `"=go.nv"`.
         robots: Option<Entries<'n, OfNames>>,
+        /// What contact blocks stand on that state no ground of their own, such as
+        /// `Stairs(rise: "5 cm", run: "25 cm", count: 4)`; default `Level`, the plane z = 0.
+        ground: Option<&'n Node>,
         /// Bus types of the diagram's own.
         buses: Option<Entries<'n, OfBuses>>,
         /// Variants, of which the command line chooses.
@@ -149,7 +152,7 @@ impl Expander<'_> {
         check_format(diagram.format, self.diagnostics);
         self.read_variants(diagram.variants.as_ref());
         let (params, robots) = (diagram.params.as_ref(), diagram.robots.as_ref());
-        let names = self.names(params, robots, document.span.file);
+        let names = self.names(params, robots, diagram.ground, document.span.file);
         let env = Env { around, ..names };
         self.buses(diagram.buses.as_ref(), &env);
         self.tree.types.push(self.types.clone());

@@ -72,7 +72,7 @@ pub(crate) fn model(source: usize, about: &About<'_>) -> Value {
         "files": sources.names().filter(|name| is_file(name)).collect::<Vec<_>>(),
         "signals": signals.collect::<Vec<_>>(),
         "blocks": blocks.collect::<Vec<_>>(),
-        "scene": { "robots": about.scene.robots },
+        "scene": { "robots": about.scene.robots, "ground": about.scene.ground },
         "variants": variants(about),
         "rates": rates.collect::<Vec<_>>(),
         "warnings": diagnostics(&about.warnings),

@@ -96,6 +96,9 @@ fn table(schematic: &Schematic, n: usize) -> String {
         }
         out.push_str("</TR>");
     }
+    for line in &symbol.caption {
+        let _ = write!(out, "<TR><TD COLSPAN=\"2\" ALIGN=\"LEFT\">{}</TD></TR>", text(line));
+    }
     out.push_str("</TABLE>");
     out
 }

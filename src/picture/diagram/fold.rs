@@ -27,6 +27,7 @@ pub(super) fn fold(schematic: &Schematic, is_open: impl Fn(&Frame, usize) -> boo
                     role: Role::Folded,
                     name: frame.name.clone(),
                     kind: String::new(),
+                    caption: Vec::new(),
                     path: frame.path.clone(),
                     note: frame.path.clone(),
                     sample_time: SampleTime::Constant,

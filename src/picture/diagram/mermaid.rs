@@ -54,6 +54,8 @@ fn frame(out: &mut String, schematic: &Schematic, children: &[Vec<usize>], f: us
             (name, "") => escape(name),
             (name, kind) => format!("{}<br/><i>{}</i>", escape(name), escape(kind)),
         };
+        let lines = symbol.caption.iter().map(|line| format!("<br/>{}", escape(line)));
+        let label = label + &lines.collect::<String>();
         let (open, close) = match symbol.role {
             Role::Block | Role::Hidden => ("(\"", "\")"),
             Role::Folded => ("[[\"", "\"]]"),

@@ -44,6 +44,7 @@ impl Sketch {
             role: Role::Block,
             name,
             kind: kind.to_owned(),
+            caption: Vec::new(),
             path: path.to_owned(),
             note: format!("{path}: {kind}()"),
             sample_time,

@@ -108,6 +108,8 @@ pub struct Symbol {
     pub path: String,
     /// Kind of block.
     pub kind: String,
+    /// Lines about its inside, such as its states.
+    pub caption: Vec<String>,
     /// One line about it: path and parameters.
     pub note: String,
     /// When it is due.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::colours::{Colour, Colours};
 use super::drawing::{Drawing, Point, Rect};
-use super::layered::{LABEL, NAME, SMALL};
+use super::layered::{LABEL, LINE, NAME, SMALL};
 use super::schematic::{Flow, Pin, Role, Schematic, Wire};
 use crate::text::{self, xml};
 
@@ -262,6 +262,9 @@ fn symbol(out: &mut String, drawing: &Drawing, n: usize, colours: &Colours<'_>) 
     }
     for (output, &(x, y)) in symbol.outputs.iter().zip(&drawing.outputs[n]) {
         pin(out, (x - 7, y), "end", &output.name);
+    }
+    for (below, line) in symbol.caption.iter().rev().enumerate() {
+        pin(out, (x + 10, y + height - LINE / 2 - LINE * below as i32), "start", line);
     }
     out.push_str("</g>\n");
 }

@@ -208,3 +208,29 @@ fn pictures_are_the_same_every_time_and_names_are_escaped() {
     assert_eq!(dot.matches('{').count(), dot.matches('}').count());
     assert_eq!(mermaid.matches("subgraph").count(), mermaid.matches("  end").count());
 }
+
+/// Lines of a caption stand below one another in the box, which has room for them.
+#[test]
+fn captions_stand_in_their_boxes() {
+    let mut schematic = samples::oscillator();
+    let before = schematic.clone().draw().symbols[0];
+    let lines = ["0 stand → to the left & back", "1 on one foot → stand"];
+    schematic.symbols[0].caption = lines.map(str::to_owned).to_vec();
+    let drawing = schematic.clone().draw();
+    let Rect { x, y, width, height } = drawing.symbols[0];
+    assert!(height == before.height + 40 && width > before.width, "{height}, {width}");
+    let [svg, dot, mermaid] = [drawing.svg(), schematic.dot(), schematic.mermaid()];
+    let mut last = y + before.height - 1;
+    for line in ["0 stand → to the left &amp; back", "1 on one foot → stand"] {
+        let at = svg.find(line).unwrap();
+        let text = &svg[svg[..at].rfind("<text").unwrap()..at];
+        let number = |name: &str| -> i32 {
+            let from = text.find(name).unwrap() + name.len();
+            text[from..].split('"').next().unwrap().parse().unwrap()
+        };
+        assert!(number(" x=\"") > x && number(" y=\"") > last && number(" y=\"") < y + height);
+        last = number(" y=\"");
+        assert!(dot.contains(line));
+    }
+    assert!(mermaid.contains("<br/>1 on one foot → stand"));
+}

@@ -13,7 +13,7 @@ mod size;
 mod tracks;
 
 pub(super) use sheet::lay_out;
-pub(super) use size::{LABEL, NAME, SMALL};
+pub(super) use size::{LABEL, LINE, NAME, SMALL};
 
 /// All heights of pins are multiples of this [px]: wires either coincide or keep clear.
 pub(super) const GRID: i32 = 10;

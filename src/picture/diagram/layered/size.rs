@@ -12,6 +12,8 @@ pub(in super::super) const SMALL: i32 = 10;
 pub(in super::super) const LABEL: i32 = 9;
 /// From a box's top to above its first pins [px].
 const HEADER: i32 = 4 * GRID;
+/// From line to line of a caption, as from pin to pin [px].
+pub(in super::super) const LINE: i32 = 2 * GRID;
 /// The same of a condition, which has no kind below its name [px].
 const CONDITION_HEADER: i32 = 2 * GRID;
 
@@ -34,8 +36,9 @@ pub(super) fn size(symbol: &Symbol) -> (i32, i32) {
         .unwrap_or(0);
     let name = text::width(&symbol.name, NAME, true) + 20;
     let kind = text::width(&symbol.kind, SMALL, false) + 20;
-    let width = pins.max(name).max(kind).max(60);
-    (width + width % 2, header + 2 * GRID * rows as i32)
+    let lines = symbol.caption.iter().map(|line| text::width(line, SMALL, false) + 20);
+    let width = pins.max(name).max(kind).max(lines.max().unwrap_or(0)).max(60);
+    (width + width % 2, header + LINE * (rows + symbol.caption.len()) as i32)
 }
 
 /// Heights of a symbol's input pins from its top [px].

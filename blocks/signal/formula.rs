@@ -1,21 +1,73 @@
-//! Which inputs an expression reads.
+//! Inputs, constants and times that the expressions of a block read.
 
 use std::collections::BTreeMap;
 
-use legwork_block::quantity::Scalar;
+use legwork_block::quantity::Tensor;
 use legwork_block::{
     Diagnostic, ExpressionSignal, PortUnit, Ports, Scope, SegmentKind, SignalPath, SignalResolver,
-    SymbolicUnit, Type, Unit, Value, Var,
+    SymbolicUnit, Type, Unit, Value, Var, nearest, parameters,
 };
 
 /// The most elements of an input.
 const MOST_ELEMENTS: usize = 100_000;
 
+/// What an input of a block is whose expressions read inputs of names that it declares.
+#[parameters]
+#[derive(Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// A number.
+    Real,
+    /// A truth value.
+    Bool,
+    /// So many numbers.
+    Vector(usize),
+}
+
+/// Which names are inputs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Names<'a> {
+    /// `u`, `u1`, `u2`, …; those that are whole vectors with their lengths.
+    Numbered(&'a BTreeMap<String, usize>),
+    /// These.
+    Declared(&'a BTreeMap<String, Signal>),
+}
+
+impl Names<'_> {
+    fn contains(&self, name: &str) -> bool {
+        match self {
+            Self::Numbered(_) => number(name).is_some(),
+            Self::Declared(inputs) => inputs.contains_key(name),
+        }
+    }
+
+    /// The length of the input `name`, if it is known to be a vector.
+    fn length(&self, name: &str) -> Option<usize> {
+        match self {
+            Self::Numbered(lengths) => lengths.get(name).copied(),
+            Self::Declared(inputs) => match inputs.get(name)? {
+                Signal::Vector(len) => Some(*len),
+                Signal::Real | Signal::Bool => None,
+            },
+        }
+    }
+
+    fn is_truth(&self, name: &str) -> bool {
+        matches!(self, Self::Declared(inputs) if inputs.get(name) == Some(&Signal::Bool))
+    }
+
+    /// Whether the elements of the input `name` may be read.
+    fn has_elements(&self, name: &str) -> bool {
+        matches!(self, Self::Numbered(_)) || self.length(name).is_some()
+    }
+}
+
 /// What an input must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum InputShape {
+pub(crate) enum InputShape {
     /// A number.
     Number,
+    /// A truth value.
+    Truth,
     /// A vector of at least so many elements.
     Elements(usize),
     /// A vector of exactly so many elements.
@@ -24,9 +76,10 @@ pub(super) enum InputShape {
 
 impl InputShape {
     /// The type of the input.
-    pub(super) fn ty(self, ports: &mut Ports<'_>) -> Type {
+    pub(crate) fn ty(self, ports: &mut Ports<'_>) -> Type {
         match self {
             Self::Number => Type::Real,
+            Self::Truth => Type::Bool,
             Self::Elements(_) => Type::vector(ports.dim()),
             Self::Vector(len) => Type::vector(len),
         }
@@ -35,17 +88,17 @@ impl InputShape {
 
 /// An input of the expression.
 #[derive(Debug, Clone)]
-pub(super) struct Input {
-    pub(super) shape: InputShape,
+pub(crate) struct Input {
+    pub(crate) shape: InputShape,
     /// The unknown units of the parts that the expression reads.
-    pub(super) unit: PortUnit,
+    pub(crate) unit: PortUnit,
 }
 
 /// What a slot of the program reads.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Source {
-    /// The time [s].
-    Time,
+pub(crate) enum Source {
+    /// One of the times [s].
+    Time(usize),
     /// An element of an input.
     Element {
         /// Which input.
@@ -56,11 +109,24 @@ pub(super) enum Source {
 }
 
 /// The constants of a block as names of an expression.
-pub(super) struct Constants<'a>(pub(super) &'a BTreeMap<String, Scalar>);
+pub(crate) struct Constants<'a>(pub(crate) &'a BTreeMap<String, Tensor>);
 
 impl Scope for Constants<'_> {
     fn lookup(&self, name: &str) -> Option<Value> {
-        self.0.get(name).map(|&Scalar { value, unit }| Value::Real { value, unit })
+        let tensor = self.0.get(name)?;
+        let unit = tensor.unit();
+        let list = |numbers: &[f64]| {
+            Value::List(numbers.iter().map(|&value| Value::Real { value, unit }).collect())
+        };
+        match tensor.shape() {
+            [] => Some(Value::Real { value: tensor.data()[0], unit }),
+            [_] => Some(list(tensor.data())),
+            &[rows, columns] => {
+                let row = |i| (0..columns).map(|j| tensor.data()[j * rows + i]).collect::<Vec<_>>();
+                Some(Value::List((0..rows).map(|i| list(&row(i))).collect()))
+            }
+            _ => None,
+        }
     }
 
     fn names(&self) -> Vec<String> {
@@ -68,30 +134,33 @@ impl Scope for Constants<'_> {
     }
 }
 
-/// Collects inputs and slots while an expression is compiled.
-pub(super) struct Found<'a> {
-    lengths: &'a BTreeMap<String, usize>,
+/// Collects inputs and slots while expressions are compiled.
+pub(crate) struct Found<'a> {
+    names: Names<'a>,
+    /// Names of times.
+    times: &'static [&'static str],
     inputs: Vec<(String, InputShape)>,
     sources: Vec<Source>,
     /// Parts of inputs that are read: the input, first element, end. Each has a unit of its own.
     parts: Vec<(usize, usize, usize)>,
-    /// Whether the expression reads the time.
-    pub(super) time: bool,
+    /// Whether an expression reads a time.
+    pub(crate) time: bool,
 }
 
 impl<'a> Found<'a> {
-    /// Nothing yet. `lengths` are those of inputs that are whole vectors.
-    pub(super) fn new(lengths: &'a BTreeMap<String, usize>) -> Self {
-        Self { lengths, inputs: Vec::new(), sources: Vec::new(), parts: Vec::new(), time: false }
+    /// Nothing yet. `times` are names of times [s].
+    pub(crate) fn new(names: Names<'a>, times: &'static [&'static str]) -> Self {
+        let (inputs, sources, parts) = (Vec::new(), Vec::new(), Vec::new());
+        Self { names, times, inputs, sources, parts, time: false }
     }
 
     /// Whether the expression reads the input `name`.
-    pub(super) fn reads(&self, name: &str) -> bool {
+    pub(crate) fn reads(&self, name: &str) -> bool {
         self.inputs.iter().any(|(input, _)| input == name)
     }
 
     /// How many units there are to be inferred.
-    pub(super) fn unknowns(&self) -> usize {
+    pub(crate) fn unknowns(&self) -> usize {
         self.parts.len()
     }
 
@@ -105,11 +174,11 @@ impl<'a> Found<'a> {
         Var(index as u32).into()
     }
 
-    /// The inputs in the order `u`, `u1`, `u2`, …, and the source of each slot. Units are unknowns
-    /// from `base` on.
-    pub(super) fn finish(self, base: u32) -> (Vec<(String, Input)>, Vec<Source>) {
+    /// The inputs in the order `u`, `u1`, `u2`, …, or by name, and the source of each slot. Units are
+    /// unknowns from `base` on.
+    pub(crate) fn finish(self, base: u32) -> (Vec<(String, Input)>, Vec<Source>) {
         let mut order: Vec<usize> = (0..self.inputs.len()).collect();
-        order.sort_by_key(|&i| number(&self.inputs[i].0));
+        order.sort_by_key(|&i| (number(&self.inputs[i].0), &self.inputs[i].0));
         let mut place = vec![0; order.len()];
         for (new, &old) in order.iter().enumerate() {
             place[old] = new;
@@ -119,14 +188,18 @@ impl<'a> Found<'a> {
             .into_iter()
             .map(|source| match source {
                 Source::Element { input, index } => Source::Element { input: place[input], index },
-                Source::Time => Source::Time,
+                time @ Source::Time(_) => time,
             })
             .collect();
         let input = |i: usize| {
             let (name, shape) = self.inputs[i].clone();
             let of_input = self.parts.iter().enumerate().filter(|(_, part)| part.0 == i);
             let units = of_input.map(|(unit, _)| Var(base + unit as u32).into());
-            (name, Input { shape, unit: PortUnit::Each(units.collect()) })
+            let unit = match shape {
+                InputShape::Truth => PortUnit::Unspecified,
+                _ => PortUnit::Each(units.collect()),
+            };
+            (name, Input { shape, unit })
         };
         (order.into_iter().map(input).collect(), sources)
     }
@@ -149,10 +222,10 @@ impl<'a> Found<'a> {
 
     /// The elements `start..end` of the input `name` as slots, and their unit.
     fn elements(&mut self, name: &str, start: usize, end: usize) -> Option<(u32, SymbolicUnit)> {
-        let shape = match self.lengths.get(name) {
-            Some(&len) if end <= len => InputShape::Vector(len),
-            Some(_) => return None,
-            None => InputShape::Elements(end),
+        let shape = match self.names.length(name) {
+            Some(len) if end <= len => InputShape::Vector(len),
+            None if self.names.has_elements(name) => InputShape::Elements(end),
+            _ => return None,
         };
         let input = self.input(name, shape)?;
         let slot = self.sources.len() as u32;
@@ -166,8 +239,13 @@ impl<'a> Found<'a> {
             len: len as u32,
             unit: Some(unit),
         };
-        Some(match (rest, self.lengths.get(name)) {
-            ([], Some(&len)) => run(self.elements(name, 0, len)?, len),
+        Some(match (rest, self.names.length(name)) {
+            ([], Some(len)) => run(self.elements(name, 0, len)?, len),
+            ([], None) if self.names.is_truth(name) => {
+                let input = self.input(name, InputShape::Truth)?;
+                self.sources.push(Source::Element { input, index: 0 });
+                ExpressionSignal::Bool { slot: self.sources.len() as u32 - 1 }
+            }
             ([], None) => {
                 let input = self.input(name, InputShape::Number)?;
                 self.sources.push(Source::Element { input, index: 0 });
@@ -179,7 +257,7 @@ impl<'a> Found<'a> {
                 real(slot as usize, unit)
             }
             ([SegmentKind::Range(from, to)], len) => {
-                let to = to.or(len.copied()).filter(|to| from <= to)?;
+                let to = to.or(len).filter(|to| from <= to)?;
                 run(self.elements(name, *from, to)?, to - from)
             }
             _ => return None,
@@ -207,30 +285,47 @@ impl SignalResolver for Found<'_> {
         let Some((SegmentKind::Name(name), rest)) = kinds.split_first() else {
             return Err(error(format!("expected the name of an input, found `{path}`")));
         };
-        if name == "t" && rest.is_empty() {
+        let time = self.times.iter().position(|time| time == name);
+        if let Some(time) = time.filter(|_| rest.is_empty()) {
             self.time = true;
-            self.sources.push(Source::Time);
+            self.sources.push(Source::Time(time));
             return Ok(real(self.sources.len() - 1, Unit::SECOND.into()));
         }
-        if number(name).is_none() {
-            return Err(error(format!(
-                "expected an input `u`, `u1`, …, the time `t` or a constant, found `{path}`"
-            ))
-            .hint(format!("give it in the block: constants: {{ \"{name}\": … }}")));
+        if !self.names.contains(name) {
+            return Err(match self.names {
+                Names::Numbered(_) => error(format!(
+                    "expected an input `u`, `u1`, …, the time `t` or a constant, found `{path}`"
+                ))
+                .hint(format!("give it in the block: constants: {{ \"{name}\": … }}")),
+                Names::Declared(inputs) => {
+                    let message =
+                        format!("expected an input, a constant or a time, found `{path}`");
+                    let hint = match nearest(name, inputs.keys().map(String::as_str)) {
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => format!("declare it: inputs: {{ \"{name}\": Real }}"),
+                    };
+                    error(message).hint(hint)
+                }
+            });
         }
         let longest = rest.iter().map(|kind| match kind {
             SegmentKind::Index(i) => i.saturating_add(1),
             SegmentKind::Range(_, to) => to.unwrap_or(0),
             _ => 0,
         });
-        let len = longest.chain(self.lengths.get(name).copied()).max().unwrap_or(0);
+        let len = longest.chain(self.names.length(name)).max().unwrap_or(0);
         if len > MOST_ELEMENTS {
             let message = format!("`{path}` needs {len} elements, more than {MOST_ELEMENTS}");
             return Err(Diagnostic::error("expression-size", path.span, message));
         }
         self.signal(name, rest).ok_or_else(|| {
-            error(format!("`{path}` does not fit the other uses or the length of `{name}`"))
-                .hint(format!("state its length in the block: lengths: {{ \"{name}\": … }}"))
+            let message = format!("`{path}` does not fit the other uses or the length of `{name}`");
+            error(message).hint(match self.names {
+                Names::Numbered(_) => {
+                    format!("state its length in the block: lengths: {{ \"{name}\": … }}")
+                }
+                Names::Declared(_) => "what it is stands in `inputs`".to_owned(),
+            })
         })
     }
 }
