@@ -17,9 +17,9 @@ use crate::store::{Rows, thin};
 
 /// Numbers, times included, that a page holds of all signals of all runs.
 const MOST_NUMBERS: usize = 400_000;
-/// Poses of a second, and most of a run.
+/// Poses of a second, and most numbers of all poses of all runs.
 const POSES: f64 = 60.0;
-const MOST_POSES: usize = 6000;
+const MOST_IN_POSES: usize = 400_000;
 
 /// A recording with what made it.
 pub(super) struct Playback<'r> {
@@ -32,8 +32,9 @@ pub(super) struct Playback<'r> {
     pub(super) unseen: Vec<String>,
     /// Time of the last row [s].
     pub(super) end: f64,
-    /// How many numbers its signals may have.
+    /// How many numbers its signals may have, and its poses.
     budget: usize,
+    pose_budget: usize,
     ended_by: Option<String>,
     fault: Option<String>,
 }
@@ -65,6 +66,7 @@ impl<'r> Playback<'r> {
             unseen,
             end,
             budget: MOST_NUMBERS / runs.max(1),
+            pose_budget: MOST_IN_POSES / runs.max(1),
             ended_by: text("stopped_by"),
             fault: fault.map(str::to_owned),
             origin,
@@ -207,7 +209,8 @@ impl<'r> Playback<'r> {
         .collect()
     }
 
-    /// Shows where everything was, so many times a second of the run.
+    /// Shows where everything was, so many times a second of the run; fewer if it is long, or has
+    /// many links.
     pub(super) fn poses(&mut self, show: &mut dyn FnMut(&Moment)) {
         let Some(mut viewer) = self.viewer.take() else { return };
         let Some(origin) = &self.origin else { return };
@@ -215,7 +218,10 @@ impl<'r> Playback<'r> {
         let mut channels: Vec<(Series<'_>, Vec<Slot>, usize)> =
             self.channels().map(|(series, slots)| (series, slots, 0)).collect();
         let mut row = Vec::new();
-        let count = ((self.end * POSES).ceil() as usize).clamp(1, MOST_POSES);
+        // Seven numbers a link.
+        let links: usize = viewer.scene().robots.iter().map(|robot| robot.links.len()).sum();
+        let most = (self.pose_budget / (7 * links).max(1)).max(1);
+        let count = ((self.end * POSES).ceil() as usize).clamp(1, most);
         for i in 0..=count {
             let t = self.end * i as f64 / count as f64;
             let mut seen = None;
