@@ -1,6 +1,7 @@
-//! Legged and wheeled motion: gaits, foot paths and placement, leg kinematics, balance,
+//! Legged and wheeled motion: gaits, foot paths and placement, leg kinematics, prediction, balance,
 //! waypoints.
 
+mod condensed_mpc;
 mod foot_placement;
 mod foot_trajectory;
 mod gait_generator;
@@ -13,6 +14,7 @@ mod waypoint_follower;
 
 use legwork_block::Registry;
 
+pub use condensed_mpc::CondensedMpc;
 pub use foot_placement::FootPlacement;
 pub use foot_trajectory::FootTrajectory;
 pub use gait_generator::GaitGenerator;
@@ -25,7 +27,10 @@ pub use waypoint_follower::WaypointFollower;
 pub(crate) fn register(r: &mut Registry) {
     let mut shelf = r.shelf(
         "locomotion",
-        "Gaits, foot paths and placement, leg kinematics, balance, waypoints.",
+        "Gaits, foot paths and placement, leg kinematics, prediction, balance, waypoints.",
+    );
+    shelf.block::<CondensedMpc>(
+        r#"CondensedMpc(robot: "go", inertia: [0.07, 0.26, 0.242], height: "28 cm", stance: [[0.19, 0.11], [0.19, -0.11], [-0.19, 0.11], [-0.19, -0.11]])"#,
     );
     shelf.block::<FootPlacement>(r#"FootPlacement(robot: "go", gain: "0.1 s")"#);
     shelf.block::<FootTrajectory>(

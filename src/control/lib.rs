@@ -13,6 +13,9 @@
 //! [`ContactInverseDynamics`] finds joint torques for desired accelerations of a robot that touches
 //! things, together with the contact forces.
 //!
+//! [`TrunkPrediction`] is the quadratic program of the forces at four feet by which a trunk follows a
+//! reference over some steps to come.
+//!
 //! Conventions, symbols and frames are those of `legwork-mechanics`.
 
 // Each of these says why no input reaches it.
@@ -27,6 +30,7 @@ mod gait;
 mod inverse_kinematics;
 mod leg;
 mod rotation;
+mod trunk_prediction;
 
 pub use contact_inverse_dynamics::{
     Choice, ContactInverseDynamics, ContactModel, ContactTask, Energy, ModelProblem, ModelSolver,
@@ -41,3 +45,4 @@ pub use inverse_kinematics::{
 };
 pub use leg::{KneeBend, Leg, LegError, LegSolution, Reach};
 pub use rotation::rotation_log;
+pub use trunk_prediction::{TRUNK_STATE, TrunkModel, TrunkPrediction, TrunkStep, TrunkWeights};
