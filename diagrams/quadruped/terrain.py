@@ -1,6 +1,6 @@
-"""Writes the grounds of gaits.ron: stairs.csv and obstacles.csv.
+"""Writes the grounds of gaits.ron, stairs.csv and obstacles.csv, and of mpc.ron, stairs_5.csv.
 
-Stairs: from 0.8 m on, six steps of 3 cm up, each 30 cm long, a landing of 60 cm, six steps down.
+Stairs: from 0.8 m on, six steps of 3 cm (5 cm in stairs_5.csv) up, each 30 cm long, a landing of 60 cm, six steps down.
 Obstacles: from 0.6 m on, 60 bricks of 12 x 12 cm and 1 to 3 cm, where splitmix64 of the seed 1 puts
 them, on 6 x 1.2 m. Both rise within one cell.
 """
@@ -15,10 +15,10 @@ def write(name, text, rows):
     (FOLDER / name).write_text(f"# {text}, m. Written by terrain.py.\n" + "\n".join(lines) + "\n")
 
 
-def stairs(x):
+def stairs(x, rise):
     up = sum(x >= 0.8 + 0.3 * step for step in range(6))
     down = sum(x >= 3.2 + 0.3 * step for step in range(6))
-    return 0.03 * (up - down)
+    return rise * (up - down)
 
 
 def uniform(seed):
@@ -31,8 +31,9 @@ def uniform(seed):
 
 
 # Cells of 2 cm from x = -1 m; the same along y.
-row = [stairs(-1 + 0.02 * i + 1e-9) for i in range(351)]
-write("stairs.csv", "Stairs: cells of 2 cm", [row, row, row])
+for name, rise in [("stairs.csv", 0.03), ("stairs_5.csv", 0.05)]:
+    row = [stairs(-1 + 0.02 * i + 1e-9, rise) for i in range(351)]
+    write(name, "Stairs: cells of 2 cm", [row, row, row])
 
 # Cells of 4 cm from x = -1 m, y = -0.6 m.
 numbers = uniform(1)
