@@ -259,7 +259,7 @@ impl CondensedMpc {
             for side in 0..SIDES {
                 let (row, tangent) = (SIDES * foot + side, 3 * foot + side / 2);
                 // ±f_t − μ f_n ≤ 0.
-                rows[tangent * m + row] = if side % 2 == 0 { 1.0 } else { -1.0 };
+                rows[tangent * m + row] = if side.is_multiple_of(2) { 1.0 } else { -1.0 };
                 rows[(3 * foot + 2) * m + row] = -self.mu;
             }
         }

@@ -25,11 +25,15 @@ fn horizon(steps: usize) -> Vec<TrunkStep> {
         // Yaw turns by far more than a small angle.
         reference[2] = 0.4 * k as f64;
         let corner = |leg: usize| {
-            [if leg < 2 { 0.2 } else { -0.2 }, if leg % 2 == 0 { 0.1 } else { -0.1 }, -0.28]
+            [
+                if leg < 2 { 0.2 } else { -0.2 },
+                if leg.is_multiple_of(2) { 0.1 } else { -0.1 },
+                -0.28,
+            ]
         };
         let mut arms: [[f64; 3]; LEGS] = std::array::from_fn(corner);
         arms.iter_mut().flatten().for_each(|arm| *arm += 0.05 * next());
-        let stands = std::array::from_fn(|leg| (leg + k) % 3 != 0);
+        let stands = std::array::from_fn(|leg| !(leg + k).is_multiple_of(3));
         TrunkStep { reference, arms, stands }
     };
     (0..steps).map(step).collect()
