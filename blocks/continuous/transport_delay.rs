@@ -141,6 +141,13 @@ impl Block for TransportDelay {
         state.initial.copy_from_slice(numbers);
     }
 
+    /// None: what it holds is a function of time, no list of states.
+    fn memory_numbers(&self, _: &Plan, _: &Ring) -> Vec<f64> {
+        Vec::new()
+    }
+
+    fn set_memory_numbers(&self, _: &Plan, _: &mut Ring, _: &[f64]) {}
+
     fn starting_at(&self, _: &Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
         shape::starting_at("initial", self.initial.as_ref().and_then(Tensor::unit), at, outputs)
     }

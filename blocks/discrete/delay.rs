@@ -84,6 +84,19 @@ impl Block for Delay {
         state.samples = numbers.repeat(self.length);
     }
 
+    /// All samples, the oldest first.
+    fn memory_numbers(&self, _: &Self::Plan, state: &Ring) -> Vec<f64> {
+        let first = state.samples.len() / self.length * state.oldest;
+        [&state.samples[first..], &state.samples[..first]].concat()
+    }
+
+    fn set_memory_numbers(&self, _: &Self::Plan, state: &mut Ring, numbers: &[f64]) {
+        let first = state.samples.len() / self.length * state.oldest;
+        let (older, newer) = numbers.split_at(state.samples.len() - first);
+        state.samples[first..].copy_from_slice(older);
+        state.samples[..first].copy_from_slice(newer);
+    }
+
     fn starting_at(&self, _: &Self::Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
         shape::starting_at("initial", self.initial.as_ref().and_then(Tensor::unit), at, outputs)
     }

@@ -43,6 +43,19 @@ impl Block for DiscreteDerivative {
         (self.initial.is_some(), initial_state(self.initial.as_ref(), sizes.output(io.y)))
     }
 
+    fn memory_numbers(&self, _: &Self::Plan, (_, last): &(bool, Vec<f64>)) -> Vec<f64> {
+        last.clone()
+    }
+
+    fn set_memory_numbers(
+        &self,
+        _: &Self::Plan,
+        (_, last): &mut (bool, Vec<f64>),
+        numbers: &[f64],
+    ) {
+        last.copy_from_slice(numbers);
+    }
+
     fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (started, last) = cx.state;
         let y = cx.outputs.get(io.y);

@@ -121,6 +121,17 @@ pub trait Block: Send + Sync + Sized + 'static {
     /// Sets the numbers of [`Self::numbers`] in a state of t = 0.
     fn set_numbers(&self, _plan: &Self::Plan, _state: &mut Self::State, _numbers: &[f64]) {}
 
+    /// The numbers of the discrete state that later steps depend on smoothly, at any time: what a
+    /// linearisation differentiates. [`Self::numbers`] by default.
+    fn memory_numbers(&self, plan: &Self::Plan, state: &Self::State) -> Vec<f64> {
+        self.numbers(plan, state)
+    }
+
+    /// Sets the numbers of [`Self::memory_numbers`] in a state of any time.
+    fn set_memory_numbers(&self, plan: &Self::Plan, state: &mut Self::State, numbers: &[f64]) {
+        self.set_numbers(plan, state, numbers);
+    }
+
     /// The parameters with which the block begins at `at`: its continuous state if it has one,
     /// else [`Self::numbers`]; of a constant, its output. `outputs` are the types of its outputs.
     /// `None` if it has no such parameters.

@@ -170,6 +170,12 @@ pub trait Instance: Send {
     /// Puts such numbers into the state of t = 0.
     fn set_numbers(&mut self, numbers: &[f64]);
 
+    /// The numbers of the discrete state that a linearisation differentiates.
+    fn memory_numbers(&self) -> Vec<f64>;
+
+    /// Puts such numbers into the state, at any time.
+    fn set_memory_numbers(&mut self, numbers: &[f64]);
+
     /// The parameters with which the block begins at `at`, if it has such; `outputs` are the types
     /// of its outputs.
     fn starting_at(&self, at: &[f64], outputs: &[Type]) -> Option<Parameters>;
@@ -412,6 +418,14 @@ impl<B: Block> Instance for Running<B> {
 
     fn set_numbers(&mut self, numbers: &[f64]) {
         self.block.set_numbers(&self.plan, &mut self.state, numbers);
+    }
+
+    fn memory_numbers(&self) -> Vec<f64> {
+        self.block.memory_numbers(&self.plan, &self.state)
+    }
+
+    fn set_memory_numbers(&mut self, numbers: &[f64]) {
+        self.block.set_memory_numbers(&self.plan, &mut self.state, numbers);
     }
 
     fn starting_at(&self, at: &[f64], outputs: &[Type]) -> Option<Parameters> {

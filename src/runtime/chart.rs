@@ -157,6 +157,29 @@ impl Chart {
         }
     }
 
+    /// The numbers of `x` that are coordinates themselves; 0 for the turns of quaternions.
+    pub(crate) fn numbers(&self, x: &[f64], out: &mut [f64]) {
+        for piece in &self.pieces {
+            let x = &x[piece.placed.x.range()];
+            let (mut at, mut tangent) = (0, piece.tangent);
+            for part in &piece.placed.parts {
+                let out = &mut out[tangent..tangent + part.tangent_len()];
+                match part {
+                    Part::Quaternion => out.fill(0.0),
+                    Part::Euclidean(_) | Part::EulerAngles => {
+                        out.copy_from_slice(&x[at..at + part.len()]);
+                    }
+                }
+                at += part.len();
+                tangent += part.tangent_len();
+            }
+            if piece.second_order {
+                let velocity = &mut out[tangent..tangent + piece.tangent_len];
+                velocity.copy_from_slice(&x[at..at + piece.tangent_len]);
+            }
+        }
+    }
+
     /// The largest rotation of a quaternion part [rad]; the chart ends at 2π.
     pub(crate) fn largest_turn(&self, u: &[f64]) -> f64 {
         let mut largest: f64 = 0.0;

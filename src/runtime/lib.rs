@@ -37,6 +37,7 @@ pub mod comparison;
 mod fault;
 mod history;
 mod judge;
+pub mod linear;
 mod manifold;
 mod moment;
 mod observe;

@@ -28,6 +28,7 @@ mod guards;
 mod inputs;
 mod integrate;
 mod loops;
+mod opened;
 mod outputs;
 mod placement;
 mod plan;
@@ -56,6 +57,7 @@ use engine::Engine;
 use integrate::Integrator;
 
 pub use fork::{Carried, ForkError};
+pub(crate) use opened::Opened;
 pub(crate) use placement::Held;
 pub use profile::{BlockTime, Spent};
 pub use snapshot::Snapshot;

@@ -15,5 +15,5 @@ mod samples;
 mod tests;
 
 pub use difference::{Difference, Divergence, Tolerance};
-pub use quantity::{Quantity, quantities};
+pub use quantity::{Quantity, elements, quantities};
 pub use samples::Samples;

@@ -38,6 +38,18 @@ pub fn quantities(program: &Program) -> Vec<Quantity> {
     out
 }
 
+/// The path and the unit of each number of a signal, in the order of its slots.
+pub fn elements(signal: &SignalRef) -> Vec<(String, Option<String>)> {
+    let SignalRef { path, ty, unit, units, .. } = signal;
+    let mut quantities = Vec::new();
+    list(0, path, (unit.as_deref(), units), ty, &mut quantities);
+    let named = quantities.into_iter().flat_map(|quantity| {
+        let Quantity { elements, unit, .. } = quantity;
+        elements.into_iter().map(move |name| (name, unit.clone()))
+    });
+    named.collect()
+}
+
 /// The quantities of one signal, with the unit of all its numbers or, of a vector, of each.
 pub(crate) fn list(
     channel: usize,

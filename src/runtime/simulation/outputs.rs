@@ -129,6 +129,15 @@ impl Engine {
 
     #[inline]
     pub(super) fn output(&mut self, i: usize, minor: bool, offset: f64) -> Result<(), RunFault> {
+        self.own_output(i, minor, offset)?;
+        if !self.work.opened.is_empty() {
+            self.write_opened(self.plan.tasks[i].own);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn own_output(&mut self, i: usize, minor: bool, offset: f64) -> Result<(), RunFault> {
         let task = self.plan.tasks[i];
         if task.gate.is_some() && !self.is_on(task.gate) {
             self.stay_off(task);

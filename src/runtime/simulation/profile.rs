@@ -234,6 +234,14 @@ impl Instance for Measured {
         self.inner.set_numbers(numbers);
     }
 
+    fn memory_numbers(&self) -> Vec<f64> {
+        self.inner.memory_numbers()
+    }
+
+    fn set_memory_numbers(&mut self, numbers: &[f64]) {
+        self.inner.set_memory_numbers(numbers);
+    }
+
     fn starting_at(&self, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
         self.inner.starting_at(at, outputs)
     }

@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use super::loops::{LoopMemory, LoopWork};
+use super::opened::Opened;
 use super::plan::Plan;
 
 /// What outputs, guards and updates compute with; it follows from plan and state.
@@ -21,6 +22,8 @@ pub(super) struct Work {
     pub(super) ahead: bool,
     /// What they can be taken back to.
     pub(super) kept: Kept,
+    /// Numbers of signals that are written from outside.
+    pub(super) opened: Vec<Opened>,
 }
 
 /// What outputs write, as it was before those that were computed ahead.
@@ -44,6 +47,7 @@ impl Work {
             loops: plan.program.loops.iter().map(|found| Some(LoopWork::new(found))).collect(),
             ahead: false,
             kept: Kept::default(),
+            opened: Vec::new(),
         }
     }
 }

@@ -155,7 +155,7 @@ pub(super) fn run_to(
 }
 
 /// The time after which all rates are due together again [ticks], in whole major steps.
-fn period(program: &Program) -> u64 {
+pub(crate) fn period(program: &Program) -> u64 {
     let of = |node: &Node| {
         let stretch = u64::from(node.stretch);
         [node.rate, node.update_rate].into_iter().filter_map(move |rate| match rate {
