@@ -79,6 +79,16 @@ impl Linear {
         })
     }
 
+    /// A, column by column.
+    pub(crate) fn a(&self) -> &[f64] {
+        &self.a
+    }
+
+    /// C, column by column.
+    pub(crate) fn c(&self) -> &[f64] {
+        &self.c
+    }
+
     /// Writes `A x + B u`.
     pub(crate) fn next(&self, x: &[f64], u: &[f64], next: &mut [f64]) {
         next.fill(0.0);
