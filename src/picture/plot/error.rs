@@ -16,6 +16,9 @@ pub enum Error {
         /// What the run has instead.
         advice: String,
     },
+    /// A linear system that cannot be drawn so.
+    #[error("{0}")]
+    Linear(String),
     /// No recorded number changes, and no signal is named.
     #[error("nothing in the recording moves; name a signal")]
     NothingMoves,

@@ -4,6 +4,7 @@
 //! recordings ──signals──► panels ──sheet──► SVG
 //! table ──────► series ──chart────────────► SVG
 //! comparison ─────────────────────────────► SVG
+//! linear system ──panels──sheet───────────► SVG
 //! ```
 
 mod axis;
@@ -12,6 +13,7 @@ mod comparison;
 mod curve;
 mod error;
 mod ink;
+mod linear;
 mod recordings;
 mod sheet;
 mod signals;
@@ -20,6 +22,7 @@ mod trace;
 
 pub use comparison::{Compared, Comparison, Points};
 pub use error::Error;
+pub use linear::{Measured, Named, Response, linear};
 pub use recordings::{Plot, Recorded, Request, Window, recordings};
 pub use signals::Signal;
 pub use table::{Table, TablePlot, table};

@@ -173,11 +173,12 @@ impl Sheet {
 
 /// The legend of a panel and its height; none where the heading says it all.
 fn panel_legend(panel: &Panel, width: f64) -> (String, f64) {
+    let named = panel.lines.iter().filter(|line| !line.name.is_empty());
     let entries: Vec<(String, String)> =
-        panel.lines.iter().map(|line| (line.name.clone(), line.stroke.clone())).collect();
+        named.map(|line| (line.name.clone(), line.stroke.clone())).collect();
     match entries.as_slice() {
         [] => (String::new(), 0.0),
-        [(name, _)] if name.is_empty() || *name == panel.heading => (String::new(), 0.0),
+        [(name, _)] if *name == panel.heading => (String::new(), 0.0),
         _ => legend(&entries, width - LEFT + LEGEND_LEFT),
     }
 }
