@@ -13,13 +13,16 @@ mod compare;
 mod completions;
 mod console;
 mod demo;
+mod design;
 mod diagnostics;
 mod duel;
 mod entry;
 mod export;
+mod fit;
 mod graph;
 mod help;
 mod interrupt;
+mod linearize;
 mod man;
 mod new;
 mod picture;
@@ -86,6 +89,18 @@ commands! {
     Duel(duel::DuelArguments) => duel::duel,
     /// Find where a diagram holds still, and write it as a patch.
     Trim(trim::TrimArguments) => trim::trim,
+    /// Make a linear system of a diagram: A, B, C, D, poles, zeros, margins.
+    Linearize(linearize::LinearizeArguments) => linearize::linearize,
+    /// Find the gain of a state feedback that costs least, and write it as a patch.
+    Lqr(design::LqrArguments) => design::lqr,
+    /// Find the gain that places the poles of a loop, and write it as a patch.
+    Place(design::PlaceArguments) => design::place,
+    /// Find model and gain of a Kalman filter for a diagram, and write them as a patch.
+    Kalman(design::KalmanArguments) => design::kalman,
+    /// Find parameters with which a diagram moves as a measurement did, and write them as a patch.
+    Fit(fit::FitArguments) => fit::fit,
+    /// Find how the metrics of a run depend on parameters.
+    Gradient(fit::GradientArguments) => fit::gradient,
     /// Explain the language, a block or a command; `--book` writes all of it.
     Help(help::HelpArguments) => help::help,
     /// List the kinds of blocks, search them, or print the manual of one.

@@ -66,7 +66,7 @@ macro_rules! sources {
 }
 
 /// All pages, in the order in which they are best read.
-const SOURCES: [Source; 30] = sources![
+const SOURCES: [Source; 32] = sources![
     "start" ["tutorial", "introduction", "getting started"],
     "diagram" ["Diagram", "file", "format", "syntax", "ron", "sections"],
     "blocks" ["Kind", "in", "wires", "paths", "signals", "connect"],
@@ -96,6 +96,8 @@ const SOURCES: [Source; 30] = sources![
     "robots" ["Robot", "robot models", "mujoco", "keyframes", "facts"],
     "ground" ["on the ground", "feet", "standing"],
     "patches" ["Patch", "set", "overrides", "with"],
+    "linear" ["linearize", "poles", "zeros", "margins", "linear analysis", "eigenvalues"],
+    "design" ["lqr", "kalman", "place", "pole placement", "gains", "estimates"],
     "studies" ["Study", "Expect", "Plot", "experiments", "sweep", "axes"],
 ];
 
@@ -110,7 +112,7 @@ macro_rules! examples {
 }
 
 /// The files that the pages show.
-pub const EXAMPLES: [Example; 35] = examples![
+pub const EXAMPLES: [Example; 37] = examples![
     "start.ron",
     "diagram.ron",
     "blocks.ron",
@@ -132,6 +134,8 @@ pub const EXAMPLES: [Example; 35] = examples![
     "variants.ron",
     "filters.choices",
     "interfaces.ron",
+    "linear.ron",
+    "design.ron",
     "vector.interface",
     "for_each.ron",
     "enabled.ron",
