@@ -1,4 +1,4 @@
-//! Diagrams: opened, compiled, run, compared, swept, trimmed.
+//! Diagrams: opened, compiled, run, compared, swept, trimmed, linearised.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -21,6 +21,7 @@ use serde_json::{Map, Value, json};
 use crate::convert::{lists_of, text_of, time_of, to_python};
 use crate::errors::{attach, exception, of_compilation, of_fault, unknown};
 use crate::library::library;
+use crate::linear;
 use crate::overrides::Overrides;
 use crate::recording::Recording;
 use crate::session::Session;
@@ -406,6 +407,25 @@ impl Diagram {
         let mut answer = Value::Object(trim.to_json());
         answer["patch"] = json!(trim.patch);
         to_python(py, &answer)
+    }
+
+    /// The linear system around its run: A, B, C, D with names and units, poles, zeros, margins.
+    #[pyo3(signature = (at=None, *, inputs=Vec::new(), outputs=Vec::new(), sampled=None, every=None,
+        free=Vec::new(), settle=None))]
+    #[expect(clippy::too_many_arguments, reason = "arguments by name")]
+    fn linearize<'py>(
+        &self,
+        py: Python<'py>,
+        at: Option<Bound<'py, PyAny>>,
+        inputs: Vec<String>,
+        outputs: Vec<String>,
+        sampled: Option<bool>,
+        every: Option<Bound<'py, PyAny>>,
+        free: Vec<String>,
+        settle: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let request = linear::Request { at, inputs, outputs, sampled, every, free, settle };
+        linear::linearize(py, &self.model, request)
     }
 
     /// The drawing, in notebooks.

@@ -23,6 +23,7 @@ mod convert;
 mod diagram;
 mod errors;
 mod library;
+mod linear;
 mod member;
 mod overrides;
 mod recording;

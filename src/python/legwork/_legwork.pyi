@@ -121,6 +121,17 @@ class Diagram:
         settle: _Time | None = None,
         tolerance: float = 1e-9,
     ) -> dict[str, Any]: ...
+    def linearize(
+        self,
+        at: _Time | None = None,
+        *,
+        inputs: Sequence[str] = ...,
+        outputs: Sequence[str] = ...,
+        sampled: bool | None = None,
+        every: _Time | None = None,
+        free: Sequence[str] = ...,
+        settle: _Time | None = None,
+    ) -> dict[str, Any]: ...
     def svg(self, *, depth: int | None = None, hidden: bool = False) -> str: ...
     def _repr_svg_(self) -> str: ...
 

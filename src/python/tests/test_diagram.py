@@ -171,6 +171,18 @@ def test_a_sweep_is_a_table_of_single_runs(tmp_path):
     assert again.units == table.units and np.array_equal(again[column], table[column])
 
 
+def test_a_linearised_diagram_has_matrices_and_names():
+    found = legwork.open("help:linear").linearize()
+    assert np.allclose(found["A"], [[0, 1], [-9, -1.2]], atol=1e-10)
+    assert found["B"].shape == (2, 1) and found["D"].shape == (1, 1)
+    assert [state["name"] for state in found["states"]] == ["mass.position", "mass.velocity"]
+    assert np.isclose(found["poles"][0]["damping"], 0.2)
+    none = legwork.open("help:linear").linearize(0.5, outputs=["mass.velocity"], every="10 ms")
+    assert none["period_s"] == 0.01 and np.allclose(none["C"], [[0, 1]])
+    with pytest.raises(legwork.RequestError):
+        legwork.open("help:linear").linearize(inputs=["net.x"])
+
+
 def test_a_trimmed_diagram_holds_still():
     trim = legwork.open("demo:stand").trim()
     assert "patch" in trim and trim["patch"]
