@@ -37,8 +37,9 @@
 //!          │          ├─► runtime ─► program, recording, ode
 //!          │          ├─► scene ───► program, mechanics, mesh
 //!          │          ├─► qp, for duels of solvers
+//!          │          ├─► linear, for analysis and design
 //!          │          └─► mechanics, to describe robots
-//!          ├─► picture ─► program, runtime
+//!          ├─► picture ─► program, runtime, linear
 //!          └─► blocks ──► block, recording, mechanics, mesh, qp, contact, control
 //!
 //! mechanics ──► mesh, linalg
@@ -51,8 +52,9 @@
 //! | [`program`] | the compiled diagram, made by the front end | [`program::Program`] |
 //! | [`diagram`] | from RON to a program | [`diagram::compile`] |
 //! | [`runtime`] | from a program to a recording: executor, snapshots | [`runtime::Simulation`] |
-//! | [`study`] | what a user does: open, run, step, compare, sweep, trim | [`study::Library`] |
+//! | [`study`] | what a user does: open, run, step, compare, linearise | [`study::Library`] |
 //! | `legwork-linalg` | dense factorisations of fixed order | `Lu`, `cholesky` |
+//! | `legwork-linear` | linear systems: poles, margins, Riccati equations | `System` |
 //! | `legwork-ode` | integration methods on one chart of the state | `METHODS`, `Kernel` |
 //! | `legwork-recording` | the MCAP file of a run, tables | [`runtime::recording`] |
 //! | `legwork-scene` | what there is to see of a run, and where it is | `Viewer` |
@@ -72,8 +74,9 @@
 //!
 //! The manifests enforce the first six: a crate cannot use what it does not depend on.
 //!
-//! - Numerics (`ode`, `mechanics`, `mesh`, `qp`, `contact`, `control`) contain no port and no
-//!   diagram.
+//! - Numerics (`ode`, `linear`, `mechanics`, `mesh`, `qp`, `contact`, `control`) contain no port
+//!   and no diagram. `linear`, whose last digits depend on the processor, is for `study` and
+//!   pictures alone: no run contains it.
 //! - The runtime contains no text: a program can be built by hand and run without the front end.
 //! - The front end names no concrete block; the kinds of blocks come from a [`block::Registry`].
 //! - A third-party crate of blocks depends on `block` only, like `blocks` itself.
