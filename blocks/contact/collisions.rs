@@ -48,8 +48,9 @@ use solids::solids;
 ///
 /// - Bodies of different members of a `World`, always.
 /// - With `self_collision`, bodies of one robot too: not those that a joint connects, nor those that
-///   overlap while all joints are at zero or at their nearest limit, which a warning lists, nor what
-///   a file of MuJoCo excludes.
+///   overlap while all joints are at zero or at their nearest limit, which a warning lists.
+/// - Of a file of MuJoCo: not what it excludes, nor links whose bits of `contype` and `conaffinity`
+///   do not meet; those of its `pair`s in any case, also where a joint connects them.
 /// - With `between`, of those only the pairs that it names; never those that `exclude` names. The
 ///   ground is called `ground` there.
 ///

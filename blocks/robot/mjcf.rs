@@ -57,7 +57,8 @@ robot_file! {
     /// | `actuation` | n rows, one column for each actuator: torques = actuation · forces |
     /// | `actuators.NAME` | `kind`, `control_lower`, `control_upper`, `force_lower`, `force_upper`, and `gain`, `constant`, `per_length`, `per_rate` of its force law |
     /// | `control_lower`, `control_upper` | limits of all controls, infinite if none |
-    /// | `geoms.NAME` | `friction` (sliding, torsional, rolling), `condim`, `contype`, `conaffinity` |
+    /// | `geoms.NAME` | `link`, `friction` (sliding, torsional, rolling), `condim`, `contype`, `conaffinity` |
+    /// | `collides.LINK` | bits of `contype` and of `conaffinity` of all geoms of a link that touch |
     /// | `equality.NAME` | `frames`, `weld`, `active` |
     /// | `excluded`, `pairs` | names of links, and of geoms, whose contact the file excludes or adds |
     /// | `states.NAME` | of a keyframe: `s_dot`, `velocity`, `angular_velocity` of the base, `ctrl` |

@@ -1,6 +1,6 @@
 //! Which pairs of links may touch.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use legwork_block::quantity::name_matches;
 use legwork_block::{Invalid, Value};
@@ -31,7 +31,7 @@ pub(super) fn pairs(
     let names: Vec<&str> = links.iter().map(name).collect();
     let between = block.between.as_ref().map(|list| rules("between", list, &names)).transpose()?;
     let exclude = rules("exclude", &block.exclude, &names)?;
-    let of_file = excluded_by_file(robot);
+    let file = OfFiles::new(robot);
     let joined = joined(model);
 
     let mut pairs = Vec::new();
@@ -41,15 +41,14 @@ pub(super) fn pairs(
             let is_one_robot =
                 model.tree_of_frame(first.frame) == model.tree_of_frame(second.frame);
             let is_apart = bodies[0] != bodies[1] && !joined.contains(&(bodies[0], bodies[1]));
-            let may = !is_one_robot || (block.self_collision && is_apart);
             let names = [names[i], names[j]];
+            let is_added = bodies[0] != bodies[1] && listed(&file.added, names);
+            let may = !is_one_robot || (block.self_collision && (is_apart || is_added));
             let is_named = |rules: &[[&str; 2]]| rules.iter().any(|rule| fits(rule, names));
-            let is_left_out =
-                of_file.iter().any(|[a, b]| [[a.as_str(), b], [b, a]].contains(&names));
             if may
                 && between.as_ref().is_none_or(|rules| is_named(rules))
                 && !is_named(&exclude)
-                && !is_left_out
+                && (is_added || (file.bits_agree(names) && !listed(&file.excluded, names)))
             {
                 pairs.push([i, j]);
             }
@@ -115,26 +114,78 @@ fn joined(model: &Model) -> BTreeSet<(legwork_mechanics::BodyId, legwork_mechani
     joined
 }
 
-/// Links whose contact files of MuJoCo exclude, as they are called here.
-fn excluded_by_file(robot: &RobotModel) -> Vec<[String; 2]> {
-    let of = |robot: &RobotModel, prefix: &str| -> Vec<[String; 2]> {
-        let lists = robot.of_file.iter().filter(|(name, _)| *name == "excluded");
-        let mut pairs = Vec::new();
-        for (_, value) in lists {
-            let Value::List(couples) = value else { continue };
-            for couple in couples {
-                let Value::List(names) = couple else { continue };
-                if let [Value::Text(a), Value::Text(b)] = names.as_slice() {
-                    pairs.push([format!("{prefix}{a}"), format!("{prefix}{b}")]);
-                }
+/// What files of MuJoCo say of contacts between links, as they are called here.
+#[derive(Default)]
+struct OfFiles {
+    excluded: Vec<[String; 2]>,
+    /// Pairs that they add whatever else they say.
+    added: Vec<[String; 2]>,
+    /// Bits of `contype` and of `conaffinity`, of all geoms of a link that touch.
+    bits: BTreeMap<String, [u64; 2]>,
+}
+
+impl OfFiles {
+    fn new(robot: &RobotModel) -> Self {
+        let mut all = Self::default();
+        match robot.is_world() {
+            false => all.add(robot, ""),
+            true => {
+                robot.members.iter().for_each(|one| all.add(one, &format!("{}/", one.name)));
             }
         }
-        pairs
-    };
-    if !robot.is_world() {
-        return of(robot, "");
+        all
     }
-    robot.members.iter().flat_map(|member| of(member, &format!("{}/", member.name))).collect()
+
+    fn add(&mut self, robot: &RobotModel, prefix: &str) {
+        let fact = |name: &str| robot.of_file.iter().find(|(known, _)| *known == name);
+        let couples = |name: &str| -> Vec<[&String; 2]> {
+            let Some((_, Value::List(couples))) = fact(name) else { return Vec::new() };
+            let names = couples.iter().filter_map(|couple| match couple {
+                Value::List(names) => match names.as_slice() {
+                    [Value::Text(a), Value::Text(b)] => Some([a, b]),
+                    _ => None,
+                },
+                _ => None,
+            });
+            names.collect()
+        };
+        let links =
+            couples("excluded").into_iter().map(|two| two.map(|one| format!("{prefix}{one}")));
+        self.excluded.extend(links);
+        let Some((_, Value::Record(geoms))) = fact("geoms") else { return };
+        let link = |geom: &String| match geoms.get(geom) {
+            Some(Value::Record(facts)) => match facts.get("link") {
+                Some(Value::Text(link)) => Some(format!("{prefix}{link}")),
+                _ => None,
+            },
+            _ => None,
+        };
+        let added = couples("pairs").into_iter().filter_map(|[a, b]| Some([link(a)?, link(b)?]));
+        self.added.extend(added);
+        let Some((_, Value::Record(collides))) = fact("collides") else { return };
+        for (link, bits) in collides.iter() {
+            let Value::List(bits) = bits else { continue };
+            if let [Value::Real { value: types, .. }, Value::Real { value: affinities, .. }] =
+                bits.as_slice()
+            {
+                // Whole numbers of 32 bits, which are exact.
+                self.bits.insert(format!("{prefix}{link}"), [*types as u64, *affinities as u64]);
+            }
+        }
+    }
+
+    /// MuJoCo's rule: the type of one and the affinity of the other have a bit in common. A link of
+    /// another file, or with shapes of the block alone, has the bits of MuJoCo's defaults.
+    fn bits_agree(&self, links: [&str; 2]) -> bool {
+        let of = |link: &str| self.bits.get(link).copied().unwrap_or([1, 1]);
+        let [[type_a, affinity_a], [type_b, affinity_b]] = links.map(of);
+        type_a & affinity_b != 0 || type_b & affinity_a != 0
+    }
+}
+
+/// Whether two links are a pair of a list, in any order.
+fn listed(pairs: &[[String; 2]], [first, second]: [&str; 2]) -> bool {
+    pairs.iter().any(|[a, b]| (a == first && b == second) || (a == second && b == first))
 }
 
 /// Pairs within one robot that overlap with all joints at zero, or at their limit nearest to it.

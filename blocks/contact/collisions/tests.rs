@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::buses::ContactBus;
+use crate::robot::Mjcf;
 use crate::robot::free_body::FreeBody;
 use crate::robot::world::World;
 use crate::testing::contacts::block;
@@ -246,6 +247,34 @@ fn mistakes_are_refused() {
     let (parameter, message) = said(json!({ "robot": "chain", "shapes": shapes }));
     assert_eq!(parameter, "shapes");
     assert!(message.contains("`x`"), "{message}");
+}
+
+/// Of five balls in a row MuJoCo lets b and c touch (`contype` 2 meets `conaffinity` 2), and a and d,
+/// whose bits do not meet, by a `pair`; a and e are excluded, and no other bits meet.
+#[test]
+fn bits_pairs_and_exclusions_of_mujoco_decide_who_touches() {
+    let bodies = json!({ "path": "../tests/data/mjcf/bits.xml" });
+    let robot = load_as::<Mjcf>("balls", bodies, &[]).expect("a model").0;
+    let given = |exclude: Value| json!({ "robot": "balls", "self_collision": true, "reach": "10 m", "exclude": exclude });
+    let touching = |exclude: Value| -> Vec<[f64; 2]> {
+        let mut rig = Rig::new(block::<Collisions>(given(exclude)), &robot, &[]);
+        rig.set("state", &[&[0.0; 5], &[0.0; 5]]);
+        rig.output();
+        let near = rig.leaf("near", 0)[0] as usize;
+        let mut found: Vec<[f64; 2]> = (0..32)
+            .map(|place| contact(&rig, place))
+            .filter(|contact| contact.gap != search::FAR)
+            .map(|contact| [contact.gap, contact.position.x])
+            .collect();
+        assert_eq!(found.len(), near);
+        found.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        found
+    };
+    let both = touching(json!([]));
+    assert_eq!(both.len(), 2, "{both:?}");
+    assert!((both[0][0] - 0.8).abs() < 1e-12 && (1.0..=2.0).contains(&both[0][1]), "b and c");
+    assert!((both[1][0] - 2.8).abs() < 1e-12, "a and d");
+    assert_eq!(touching(json!([["a", "d"]])).len(), 1, "the block has the last word");
 }
 
 /// More contacts than places: the nearest are taken, each keeps its place from step to step.

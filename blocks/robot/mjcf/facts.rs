@@ -1,7 +1,9 @@
 //! What expressions know of a model of MuJoCo beside its mechanism.
 
+use std::collections::BTreeMap;
+
 use legwork_block::{Unit, Value};
-use legwork_mechanics::{Mjcf, MjcfActuator, MjcfKeyframe, Model};
+use legwork_mechanics::{Mjcf, MjcfActuator, MjcfGeom, MjcfKeyframe, Model};
 
 use crate::robot::model::Keyframe;
 
@@ -20,12 +22,22 @@ pub(super) fn keyframe(model: &Model, found: &MjcfKeyframe) -> Keyframe {
 
 /// Facts that [`RobotModel`](crate::robot::model::RobotModel) does not have by itself.
 pub(super) fn of_file(mjcf: &Mjcf) -> Vec<(&'static str, Value)> {
+    let link = |geom: &MjcfGeom| mjcf.model.frame(geom.link).name.clone();
+    let mut collides: BTreeMap<String, [u32; 2]> = BTreeMap::new();
+    for geom in mjcf.geoms.iter().filter(|geom| geom.touches) {
+        let [types, affinities] = collides.entry(link(geom)).or_default();
+        *types |= geom.contact_type;
+        *affinities |= geom.contact_affinity;
+    }
+    let collides =
+        collides.into_iter().map(|(link, bits)| (link, Value::from(bits.map(f64::from).to_vec())));
     let limits = |value: fn(&MjcfActuator) -> f64| {
         Value::from(mjcf.actuators.iter().map(value).collect::<Vec<f64>>())
     };
     let named = mjcf.geoms.iter().filter(|geom| !geom.name.is_empty());
     let geoms = named.map(|geom| {
         let facts = Value::record([
+            ("link", Value::from(link(geom))),
             ("friction", Value::from(geom.friction.to_vec())),
             ("condim", Value::from(f64::from(geom.contact_dimension))),
             ("contype", Value::from(f64::from(geom.contact_type))),
@@ -52,6 +64,7 @@ pub(super) fn of_file(mjcf: &Mjcf) -> Vec<(&'static str, Value)> {
         ("control_lower", limits(|actuator| actuator.control_range[0])),
         ("control_upper", limits(|actuator| actuator.control_range[1])),
         ("geoms", Value::record(geoms)),
+        ("collides", Value::record(collides)),
         ("equality", Value::record(equalities)),
         ("states", Value::record(mjcf.keyframes.iter().map(|found| state(mjcf, found)))),
         ("excluded", couples(&mjcf.excluded)),
