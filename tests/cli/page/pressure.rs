@@ -11,17 +11,17 @@ fn a_page_that_never_acknowledges_gets_one_batch() {
     slow.acknowledges = false;
     let number = slow.done(0, "watch", json!({ "path": "pd.tau" }))["signal"].as_u64().unwrap();
     quick.done(0, "watch", json!({ "path": "pd.tau" }));
-    quick.line("until 1 s");
-    quick.until(|page| (page.samples(0, number).0.len() == 1000).then_some(()));
+    quick.line("until 2.5 s");
+    quick.until(|page| (page.samples(0, number).0.len() == 2500).then_some(()));
     // The answer comes behind all that was sent before.
     slow.done(0, "choices", json!({}));
     assert!(slow.frames.len() <= 2, "{}", slow.frames.len());
-    assert!(quick.frames.len() > 4, "{}", quick.frames.len());
+    assert!(quick.frames.len() > slow.frames.len(), "{}", quick.frames.len());
     // What came meanwhile comes at once, whole.
     let last = slow.frames.last().map_or(0, |frame| super::word(frame, 1));
     slow.acknowledges = true;
     slow.say(&json!({ "ack": last }));
-    slow.until(|page| (page.samples(0, number).0.len() == 1000).then_some(()));
+    slow.until(|page| (page.samples(0, number).0.len() == 2500).then_some(()));
     assert_eq!(slow.samples(0, number), quick.samples(0, number));
 }
 
