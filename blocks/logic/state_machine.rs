@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use self::compile::{Machine, compile};
 use crate::signal::formula::{Input, Signal, Source};
 
-/// States, transitions between them under guards, and signals that are set on entry.
+/// States with guarded transitions, and signals that are set on entry.
 ///
 /// The machine is in one state at a time. At each hit of its period
 ///

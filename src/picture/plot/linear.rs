@@ -327,8 +327,13 @@ fn locus(system: &System) -> Result<Vec<Panel>, Error> {
             .collect(),
     };
     lines.push(line("border of stability", stroke_of(6, 2), border));
-    let unstable =
-        locus.poles.iter().position(|poles| poles.iter().any(|pole| !system.is_stable_pole(*pole)));
+    let is_stable = |poles: &Vec<c64>| poles.iter().all(|pole| system.is_stable_pole(*pole));
+    // The first gain that loses what smaller ones had: an integrator is not stable without any.
+    let had = locus.poles.iter().position(is_stable);
+    let unstable = had.and_then(|had| {
+        let lost = locus.poles[had..].iter().position(|poles| !is_stable(poles))?;
+        Some(had + lost)
+    });
     let heading = match unstable.and_then(|k| crossing(system, locus.gains[k])) {
         None => "root locus".to_owned(),
         Some(gain) => format!("root locus; unstable from a gain of {}", short(gain)),

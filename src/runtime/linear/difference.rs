@@ -68,18 +68,31 @@ fn column(
     step: impl Fn(f64) -> f64,
     at: &mut dyn FnMut(f64) -> Option<Vec<f64>>,
 ) -> Column {
-    let mut central = |h: f64| -> Option<Vec<f64>> {
+    // The central difference, and how far the slopes of both sides are apart.
+    let mut central = |h: f64| -> Option<(Vec<f64>, Vec<f64>)> {
         let (above, below) = (at(h)?, at(-h)?);
-        Some(above.iter().zip(&below).map(|(a, b)| (a - b) / (2.0 * h)).collect())
+        let sides = above.iter().zip(&below).zip(nominal);
+        Some(sides.map(|((a, b), f)| ((a - b) / (2.0 * h), (a - f - (f - b)) / h)).unzip())
     };
     let near = central(step(NEAR));
     let far = step(FAR);
-    if let (Some(near), Some(one), Some(two)) = (&near, central(far), central(2.0 * far)) {
+    if let (Some((near, turn)), Some((one, wide)), Some((two, _))) =
+        (&near, central(far), central(2.0 * far))
+    {
         let fourth: Vec<f64> = one.iter().zip(&two).map(|(a, b)| (4.0 * a - b) / 3.0).collect();
-        if agree(near, &fourth, AGREEMENT, &noise(nominal, step(NEAR))) {
+        let noise = noise(nominal, step(NEAR));
+        // The sides of a curve come together with the step, those of a kink do not, even if the
+        // central differences agree.
+        let is_kinked = turn
+            .iter()
+            .zip(&wide)
+            .zip(&noise)
+            .any(|((turn, wide), noise)| turn.abs() > 0.5 * wide.abs() + 4.0 * noise);
+        if !is_kinked && agree(near, &fourth, AGREEMENT, &noise) {
             return Column { slopes: fourth, quality: Quality::Smooth };
         }
     }
+    let near = near.map(|(slopes, _)| slopes);
     let h = step(NEAREST);
     let (above, below) = (at(h), at(-h));
     let slope =
