@@ -14,8 +14,8 @@ use crate::buses::{GaitBus, GaitRef, StateBus};
 use crate::locomotion::trunk::{Base, roll_pitch_yaw};
 use crate::robot::name::RobotName;
 
-/// The quadratic program of the forces at four feet by which the trunk follows a command over some
-/// steps to come. `min ½ UᵀH U + gᵀU` over the forces `U` of all steps, world axes, within pyramids
+/// Predictive control of a trunk by the forces at its feet, as a quadratic program. They are those
+/// by which it follows a command over some steps to come: `min ½ UᵀH U + gᵀU` over the forces `U` of all steps, world axes, within pyramids
 /// of friction: what `Qp` solves; `x[0..12]` are the forces to exert now.
 ///
 /// The trunk is a rigid body on massless legs (`legwork_control::TrunkPrediction`), its state roll,

@@ -4,7 +4,9 @@ use legwork_block::{
     Any, Block, Dim, Invalid, Outcome, OutputCx, Ports, Sizes, Type, block, parameters, ports,
 };
 
-/// A matrix made of matrices, as it is written on paper: `layout: [["M", "-J'"], ["J", "0"]]`.
+/// A matrix made of matrices, as it is written on paper.
+///
+/// `layout: [["M", "-J'"], ["J", "0"]]` has two rows of blocks.
 ///
 /// | written | block |
 /// |---|---|
