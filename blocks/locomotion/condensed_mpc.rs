@@ -15,8 +15,9 @@ use crate::locomotion::trunk::{Base, roll_pitch_yaw};
 use crate::robot::name::RobotName;
 
 /// Predictive control of a trunk by the forces at its feet, as a quadratic program. They are those
-/// by which it follows a command over some steps to come: `min ½ UᵀH U + gᵀU` over the forces `U` of all steps, world axes, within pyramids
-/// of friction: what `Qp` solves; `x[0..12]` are the forces to exert now.
+/// by which it follows a command over some steps to come: `min ½ UᵀH U + gᵀU` over the forces `U`
+/// of all steps, world axes, within pyramids of friction: what `Qp` solves; `x[0..12]` are the
+/// forces to exert now.
 ///
 /// The trunk is a rigid body on massless legs (`legwork_control::TrunkPrediction`), its state roll,
 /// pitch, yaw, position, angular velocity, velocity of its base. The reference goes from where it is
