@@ -1,4 +1,5 @@
-//! Diagrams: opened, compiled, run, compared, swept, trimmed, linearised.
+//! Diagrams: opened, compiled, run, compared, swept, trimmed, linearised. One file, because
+//! `pymethods` wants the methods of a class in one block.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;

@@ -54,7 +54,7 @@ fn a_page_is_told_what_there_is() {
         ("fly", json!({})),
         ("run", json!({ "speed": -1.0 })),
         ("run", json!({ "sped": 1.0 })),
-        ("line", json!({ "text": "snapshot /tmp/x" })),
+        ("line", json!({ "text": "snapshot there" })),
         ("mesh", json!({ "path": "../../etc/passwd" })),
         ("text", json!({ "file": "/etc/passwd" })),
         ("fork", json!({ "name": "../x" })),
