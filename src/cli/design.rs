@@ -4,36 +4,24 @@ use std::path::PathBuf;
 
 use clap::Args;
 use legwork_study::linear::algebra::c64;
-use legwork_study::linear::{At, Design, DesignRequest, Feedback, Noise};
-use legwork_study::trim::TrimRequest;
+use legwork_study::linear::{Design, DesignRequest, Feedback, Noise};
 use legwork_study::{Library, Model, RunFault, files};
 
 use super::answer::{Answer, Code, Failure};
-use super::arguments::{Overrides, pair};
+use super::arguments::pair;
+use super::console;
 use super::linearize::{complex, faulted};
+use super::moment::Moment;
 use super::summary::{digits, seconds};
-use super::{console, diagnostics};
 
 /// What all designs have in common.
 #[derive(Debug, Args)]
 pub(crate) struct On {
-    /// The diagram.
-    pub(crate) file: PathBuf,
     #[command(flatten)]
-    pub(crate) overrides: Overrides,
+    pub(crate) moment: Moment,
     /// The block that gets the gain.
     #[arg(long, value_name = "PATH")]
     pub(crate) block: String,
-    /// Where the diagram is linearised: a time of the run, as in `1 s`, or `trimmed`, where it
-    /// holds still [default: t = 0].
-    #[arg(long, value_name = "TIME|trimmed")]
-    pub(crate) at: Option<String>,
-    /// With `--at trimmed`: as --free of `legwork trim`.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) free: Vec<String>,
-    /// With `--at trimmed`: as --settle of `legwork trim`.
-    #[arg(long, value_name = "TIME")]
-    pub(crate) settle: Option<String>,
     /// Where to write the patch; standard output without it.
     #[arg(short, long, value_name = "PATCH")]
     pub(crate) output: Option<PathBuf>,
@@ -207,30 +195,18 @@ impl On {
         library: &Library,
         design: impl Fn(&Model, DesignRequest) -> Designed,
     ) -> Result<Answer, Failure> {
-        let diagram = self.overrides.open(&self.file, None, library)?;
-        let compiled = diagram.compile();
-        diagnostics::say_all(&compiled.diagnostics, &compiled.sources);
-        let Some(model) = &compiled.model else {
-            let name = self.file.display().to_string();
-            let json = serde_json::json!({ "diagram": name, "diagnostics": compiled.to_json() });
-            return Ok(Answer::new(Code::Diagram, json));
+        let at = self.moment.at()?;
+        let model = match self.moment.compile(library)? {
+            Ok(model) => model,
+            Err(answer) => return Ok(answer),
         };
         if let Some(path) = &self.output {
             files::refuse_input(path, model.inputs(&[]))?;
         }
-        let at = match self.at.as_deref() {
-            Some("trimmed") => At::Trimmed(TrimRequest {
-                free: self.free.clone(),
-                settle: self.settle.clone(),
-                ..TrimRequest::default()
-            }),
-            Some(time) => At::Time(time.to_owned()),
-            None => At::Start,
-        };
         let request = DesignRequest { block: self.block.clone(), at, estimate: false };
-        let found = match design(model, request)? {
+        let found = match design(&model, request)? {
             Ok(found) => found,
-            Err(fault) => return Ok(faulted(model, &fault)),
+            Err(fault) => return Ok(faulted(&model, &fault)),
         };
         say(&found);
         let mut json = found.to_json();

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use clap::Args;
 use legwork_picture::plot::{Look, Named, Response, linear};
 use legwork_study::linear::algebra::{Reach, c64};
-use legwork_study::linear::{Analysis, At, LinearRequest, Linearization, Number, SineRequest};
-use legwork_study::trim::TrimRequest;
+use legwork_study::linear::{Analysis, LinearRequest, Linearization, Number, SineRequest};
 use legwork_study::{Library, Model, RunFault, fault_to_json, files};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
-use super::arguments::{Overrides, pair, positive};
+use super::arguments::{pair, positive};
+use super::moment::Moment;
 use super::summary::{counted, digits, seconds};
 use super::{console, diagnostics, picture};
 
@@ -68,19 +68,8 @@ fn plot(text: &str) -> Result<(Response, PathBuf), String> {
 /// What is linearised, where and when.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// The diagram.
-    pub(crate) file: PathBuf,
     #[command(flatten)]
-    pub(crate) overrides: Overrides,
-    /// When: a time of the run, as in `1 s`, or `trimmed`, where it holds still [default: t = 0].
-    #[arg(long, value_name = "TIME|trimmed")]
-    pub(crate) at: Option<String>,
-    /// With `--at trimmed`: as --free of `legwork trim`.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) free: Vec<String>,
-    /// With `--at trimmed`: as --settle of `legwork trim`.
-    #[arg(long, value_name = "TIME")]
-    pub(crate) settle: Option<String>,
+    pub(crate) moment: Moment,
     /// An input: a port, or a signal whose wires are opened; `+PATH` adds to the signal, and its
     /// loop stays closed [default: all input ports].
     #[arg(long = "in", value_name = "PATH")]
@@ -106,49 +95,18 @@ impl Which {
     /// # Errors
     /// If options do not go together.
     pub(crate) fn request(&self) -> Result<LinearRequest, Failure> {
-        let at = match self.at.as_deref() {
-            Some("trimmed") => {
-                let settle = self.settle.clone();
-                At::Trimmed(TrimRequest { free: self.free.clone(), settle, ..Default::default() })
-            }
-            other => {
-                let option = match (self.free.is_empty(), &self.settle) {
-                    (false, _) => Some("--free"),
-                    (_, Some(_)) => Some("--settle"),
-                    _ => None,
-                };
-                if let Some(option) = option {
-                    return Err(Failure::usage(format!("{option} belongs to `--at trimmed`")));
-                }
-                other.map_or(At::Start, |time| At::Time(time.to_owned()))
-            }
-        };
         let sampled = match (self.sampled, self.continuous || self.every.is_some()) {
             (true, _) => Some(true),
             (_, true) => Some(false),
             _ => None,
         };
         Ok(LinearRequest {
-            at,
+            at: self.moment.at()?,
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
             sampled,
             every: self.every.clone(),
         })
-    }
-
-    /// The compiled diagram, or the answer that says why there is none.
-    ///
-    /// # Errors
-    /// If it cannot be read.
-    pub(crate) fn compile(&self, library: &Library) -> Result<Result<Model, Answer>, Failure> {
-        let diagram = self.overrides.open(&self.file, None, library)?;
-        let compiled = diagram.compile();
-        diagnostics::say_all(&compiled.diagnostics, &compiled.sources);
-        let json = json!({
-            "diagram": self.file.display().to_string(), "diagnostics": compiled.to_json(),
-        });
-        Ok(compiled.model.ok_or_else(|| Answer::new(Code::Diagram, json)))
     }
 }
 
@@ -160,7 +118,7 @@ pub(crate) fn linearize(
     arguments: &LinearizeArguments,
     library: &Library,
 ) -> Result<Answer, Failure> {
-    let model = match arguments.which.compile(library)? {
+    let model = match arguments.which.moment.compile(library)? {
         Ok(model) => model,
         Err(answer) => return Ok(answer),
     };

@@ -24,6 +24,7 @@ mod help;
 mod interrupt;
 mod linearize;
 mod man;
+mod moment;
 mod new;
 mod picture;
 mod plot;

@@ -366,6 +366,8 @@ fn a_design_tells_what_it_lacks() {
     assert!(err.contains("expected 1 or 2 numbers for `x`, found 3"), "{err}");
     let err = told(&["lqr", "help:design", "--block", "hold", "--r", "-1", "--estimate"], 64);
     assert!(err.contains("expected zero or more, found -1"), "{err}");
+    let err = told(&["lqr", "help:design", "--block", "hold", "--settle", "1 s"], 64);
+    assert!(err.contains("--settle belongs to `--at trimmed`"), "{err}");
     let err = told(&["kalman", "help:design", "--block", "estimate", "--w", "mass.velocty=1"], 64);
     assert!(err.contains("no state `mass.velocty`; there are"), "{err}");
     let err = told(&["kalman", "help:design", "--block", "estimate", "--w", "mass.velocity=0"], 3);

@@ -23,12 +23,12 @@ mod sine;
 use std::ops::Range;
 use std::sync::Arc;
 
-use legwork_program::{Program, ProgramParts, Rate};
+use legwork_program::{Program, Rate};
 
 use crate::chart::Chart;
 use crate::fault::RunFault;
 use crate::simulation::{Cursor, Opened, Simulation, Snapshot};
-use crate::trim::period;
+use crate::trim::{endless, period};
 use difference::{Column, differences};
 
 pub use difference::Quality;
@@ -163,11 +163,8 @@ impl Point {
     /// Runs to the moment, and on to the next at which all rates are due, if there is one within a
     /// period.
     fn reach(program: &Program, options: &LinearOptions) -> Result<Self, RunFault> {
-        let parts = program.clone().into_parts();
-        let program =
-            Program::new(ProgramParts { stop_tick: u64::MAX / 4, checks: Vec::new(), ..parts });
+        let program = Arc::new(endless(program));
         let ticks = period(&program);
-        let program = Arc::new(program);
         let mut simulation = Simulation::new(Arc::clone(&program));
         let places: Vec<u32> = options.inputs.iter().map(|input| input.place).collect();
         simulation.prepare_to_open(&places);

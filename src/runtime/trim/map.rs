@@ -42,11 +42,8 @@ pub(super) struct Map {
 impl Map {
     /// The map of a program, which may run for as long as anybody wants.
     pub(super) fn new(program: &Program, held: Vec<Held>) -> Result<Self, TrimError> {
-        let parts = program.clone().into_parts();
-        let program =
-            Program::new(ProgramParts { stop_tick: u64::MAX / 4, checks: Vec::new(), ..parts });
+        let program = Arc::new(endless(program));
         let ticks = period(&program);
-        let program = Arc::new(program);
         let mut simulation = Simulation::new(Arc::clone(&program));
         let (mut discrete, mut numbers) = (Vec::new(), Vec::new());
         for node in 0..program.nodes.len() {
@@ -152,6 +149,12 @@ pub(super) fn run_to(
         }
     }
     Ok(())
+}
+
+/// The program without an end and without checks: it may run for as long as anybody wants.
+pub(crate) fn endless(program: &Program) -> Program {
+    let parts = program.clone().into_parts();
+    Program::new(ProgramParts { stop_tick: u64::MAX / 4, checks: Vec::new(), ..parts })
 }
 
 /// The time after which all rates are due together again [ticks], in whole major steps.
