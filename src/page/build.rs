@@ -19,13 +19,15 @@ fn main() {
     for (i, file) in files.iter().enumerate() {
         let name = file.strip_prefix(&dist).unwrap_or(file).to_string_lossy().replace('\\', "/");
         let bytes = fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let packed = out.join(format!("{i}.gz"));
+        // Beside the table, which may be moved with the folder of what is built.
+        let own = format!("{i}.gz");
+        let packed = out.join(&own);
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         let done = encoder.write_all(&bytes).and_then(|()| encoder.finish());
         let written = done.and_then(|bytes| fs::write(&packed, bytes));
         written.unwrap_or_else(|error| panic!("{}: {error}", packed.display()));
         // Writing to a string cannot fail.
-        let _ = writeln!(table, "    ({name:?}, include_bytes!({packed:?})),");
+        let _ = writeln!(table, "    ({name:?}, include_bytes!({own:?})),");
     }
     table += "]\n";
     let path = out.join("files.rs");
