@@ -35,6 +35,7 @@ mod hostile;
 mod meshes;
 mod mjcf;
 mod mutate;
+mod named;
 mod same;
 mod soak;
 mod solvers;
@@ -82,15 +83,15 @@ type Entry = (&'static str, u64, fn() -> Box<dyn Target>);
 
 const TARGETS: [Entry; 18] = [
     ("diagram", 1200, || Box::new(targets::Diagrams::new())),
-    ("mask", 600, || Box::new(targets::Named::masks())),
-    ("patch", 300, || Box::new(targets::Named::patches())),
+    ("mask", 600, || Box::new(named::Named::masks())),
+    ("patch", 300, || Box::new(named::Named::patches())),
     ("study", 600, || Box::new(studies::Studies::new())),
-    ("table", 1500, || Box::new(targets::Named::tables())),
-    ("robot", 400, || Box::new(targets::Named::robots())),
-    ("xacro", 400, || Box::new(targets::Named::macros())),
+    ("table", 1500, || Box::new(named::Named::tables())),
+    ("robot", 400, || Box::new(named::Named::robots())),
+    ("xacro", 400, || Box::new(named::Named::macros())),
     ("mjcf", 600, || Box::new(mjcf::Models::new())),
     ("mesh", 2000, || Box::new(meshes::Meshes::new())),
-    ("picture", 600, || Box::new(targets::Named::pictures())),
+    ("picture", 600, || Box::new(named::Named::pictures())),
     ("recording", 1500, || Box::new(targets::Recordings::new())),
     ("snapshot", 600, || Box::new(targets::Snapshots::new())),
     ("sealed", 600, || Box::new(targets::Sealed(targets::Snapshots::new()))),
