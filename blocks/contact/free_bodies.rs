@@ -130,7 +130,9 @@ impl FreeBodiesState {
 impl FreeBodies {
     fn scene(&self, ports: &Ports<'_>, start: &groups::Start) -> Result<Scene, Invalid> {
         self.contact.check()?;
-        let ground = match (self.ground_normal, ports.ground::<Section>()) {
+        let stated = self.ground_normal;
+        let of_diagram = stated.is_none().then(|| ports.ground::<Section>()).flatten();
+        let ground = match (stated, of_diagram) {
             (Some(normal), _) => Plane::new(Vector3::zeros(), normal.into()).ok_or_else(|| {
                 let message = format!("expected a direction, found {normal:?}");
                 Invalid::parameter("ground_normal", message)

@@ -69,7 +69,7 @@ use limits::{LimitWatch, Limited, Past, limited, past};
         Orientation::Quaternion => EulerBases::none(),
         Orientation::EulerAngles => EulerBases::all(&robot)?,
     };
-    let ground = ports.ground::<GroundSection>();
+    let ground = self.is_placed().then(|| ports.ground::<GroundSection>()).flatten();
     let ground = ground.as_ref().map(|section| section.surface());
     /// Position and ν at t = 0.
     keep initial: Vec<f64> = angles.state(&robot, &self.init, &self.init.state(&robot, ground)?)?;
@@ -204,10 +204,20 @@ impl FloatingBasePorts {
 }
 
 impl FloatingBase {
+    /// The rules that place it, or the robots of a world.
+    fn places(&self) -> impl Iterator<Item = Place> {
+        let inits = std::iter::once(&self.init).chain(self.init.robots.values());
+        inits.filter_map(|init| init.place)
+    }
+
+    /// Whether the ground decides where it begins.
+    fn is_placed(&self) -> bool {
+        self.places().next().is_some()
+    }
+
     /// Warns of feet that are put below the ground.
     fn warn_of_ground(&self, ports: &mut Ports<'_>) {
-        let inits = std::iter::once(&self.init).chain(self.init.robots.values());
-        for Place::FeetAbove(height) in inits.filter_map(|init| init.place) {
+        for Place::FeetAbove(height) in self.places() {
             if height.value() < 0.0 {
                 let message = format!(
                     "the lowest foot begins {} m inside the ground, which will throw it out",

@@ -249,8 +249,8 @@ fn mistakes_are_refused() {
     assert!(message.contains("`x`"), "{message}");
 }
 
-/// Of five balls in a row MuJoCo lets b and c touch (`contype` 2 meets `conaffinity` 2), and a and d,
-/// whose bits do not meet, by a `pair`; a and e are excluded, and no other bits meet.
+/// Of five balls in a row MuJoCo lets b and c touch (`contype` 2 meets `conaffinity` 2), and a and
+/// d, whose bits do not meet, by a `pair`; a and e are excluded, and no other bits meet.
 #[test]
 fn bits_pairs_and_exclusions_of_mujoco_decide_who_touches() {
     let bodies = json!({ "path": "../tests/data/mjcf/bits.xml" });

@@ -70,7 +70,8 @@ fn a_map_that_is_none_is_refused() {
 #[test]
 fn stairs_rise_by_a_step_a_tread() {
     let stairs = surface(json!({ "Stairs": {
-        "rise": "5 cm", "run": "30 cm", "count": 4, "width": "1 m", "landing": "50 cm", "down": true,
+        "rise": "5 cm", "run": "30 cm", "count": 4, "width": "1 m", "landing": "50 cm",
+        "down": true,
         "start": [1, 2], "yaw": "90 deg",
     } }));
     // Along y from (1, 2).
@@ -161,7 +162,8 @@ fn a_picture_is_a_map_of_heights() {
     let image = |bytes: &[u8]| {
         terrain(
             json!({ "HeightImage": {
-                "file": "heights", "cell": "50 cm", "height": "2 m", "lowest": "-1 m", "origin": [4, 5],
+                "file": "heights", "cell": "50 cm", "height": "2 m", "lowest": "-1 m",
+                "origin": [4, 5],
             } }),
             &Two(b"", bytes),
         )

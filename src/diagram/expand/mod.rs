@@ -164,8 +164,10 @@ pub(crate) struct CheckEntry {
 #[derive(Default)]
 pub(crate) struct Robots {
     loaded: BTreeMap<String, Arc<dyn Resource>>,
-    /// What `ground:` is.
-    ground: Option<Arc<dyn Resource>>,
+    /// What `ground:` is, and where it is written.
+    ground: Option<(Arc<dyn Resource>, Span)>,
+    /// Whether anything asked for it.
+    asked_ground: Cell<bool>,
     /// Those whose own mistakes are reported already.
     failed: BTreeSet<String>,
     /// Whether one of those was asked for: what its user then finds wrong only follows.
@@ -176,6 +178,15 @@ impl Robots {
     /// Whether a robot has mistakes of its own, which are reported.
     pub(crate) fn is_failed(&self, name: &str) -> bool {
         self.failed.contains(name)
+    }
+
+    /// The warning that nothing stands on the ground, if that is so.
+    fn unused_ground(&self) -> Option<Diagnostic> {
+        let (_, span) = self.ground.as_ref().filter(|_| !self.asked_ground.get())?;
+        let message = "nothing in the diagram stands on this ground";
+        let hint =
+            "contact blocks take it with `ground: OfDiagram`, their default but for Collisions";
+        Some(Diagnostic::warning("unused-ground", *span, message).hint(hint))
     }
 
     /// Whether a robot with mistakes of its own was asked for since the last call.
@@ -197,7 +208,8 @@ impl Resources for Robots {
     }
 
     fn ground(&self) -> Option<&Arc<dyn Resource>> {
-        self.ground.as_ref()
+        self.asked_ground.set(true);
+        self.ground.as_ref().map(|(ground, _)| ground)
     }
 }
 

@@ -80,7 +80,7 @@ impl Expander<'_> {
 
     /// What `ground:` of the diagram is, if it could be loaded.
     pub(crate) fn ground(&self) -> Option<&Arc<dyn Resource>> {
-        self.robots.ground.as_ref()
+        self.robots.ground.as_ref().map(|(ground, _)| ground)
     }
 
     /// Parameters and robots of the diagram `file`, whatever order they are in, and its ground.
@@ -138,7 +138,8 @@ impl Expander<'_> {
             lazy.lookup(name);
         }
         let ground = ground.zip(lazy.expander.registry.ground());
-        let ground = ground.and_then(|(node, entry)| lazy.load(GROUND, node, entry));
+        let ground =
+            ground.and_then(|(node, entry)| Some((lazy.load(GROUND, node, entry)?, node.span)));
         let LazyNames { done, robots, found, .. } = lazy;
         let (done, robots, found) = (done.into_inner(), robots.into_inner(), found.into_inner());
         let mut names = IndexMap::new();

@@ -15,7 +15,7 @@ use super::run::RunSection;
 use super::tree::{Around, Env, OuterInputs, Tree};
 use super::unresolved::undeclared;
 use super::variants::OfVariants;
-use super::{Expanded, Expander, Names, Resolver, RootOutput};
+use super::{Expanded, Expander, Names, Resolver, Robots, RootOutput};
 use crate::language::{
     self, Construct, Entries, Entry, Inputs, Interface, Needed, What, construct, wrong_type,
 };
@@ -123,6 +123,7 @@ impl Expander<'_> {
         let mut checks = self.checks(checks.as_ref(), root, "", &env);
         checks.extend(self.checks_inside());
         let network = Network::new(std::mem::take(&mut self.blocks), self.var_count);
+        self.warn_of_unused_grounds();
         let judge_inside = self.scopes.iter_mut().map(|scope| std::mem::take(&mut scope.judge));
         let names =
             Names { judge_inside: judge_inside.collect(), tree: std::mem::take(&mut self.tree) };
@@ -139,6 +140,17 @@ impl Expander<'_> {
             resources_inside: std::mem::take(&mut self.resources_inside),
             names,
         })
+    }
+
+    /// Warns of grounds on which nothing stands, unless what stands there has mistakes of its own.
+    fn warn_of_unused_grounds(&mut self) {
+        if self.diagnostics.has_errors() {
+            return;
+        }
+        let inside = self.scopes.iter().map(|scope| &scope.robots);
+        let unused: Vec<_> =
+            inside.chain([&self.robots]).filter_map(Robots::unused_ground).collect();
+        self.diagnostics.extend(unused);
     }
 
     /// Reads what the blocks of a diagram need: its variants, the names that expressions see, its
