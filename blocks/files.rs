@@ -2,7 +2,7 @@
 //! find under `std:` and which `demo` lists.
 
 /// Path under `std:` and content.
-pub(crate) const FILES: [(&str, &[u8]); 40] = [
+pub(crate) const FILES: [(&str, &[u8]); 42] = [
     (
         "robots/mini_cheetah/mini_cheetah.urdf",
         include_bytes!("../diagrams/robots/mini_cheetah/mini_cheetah.urdf"),
@@ -18,6 +18,8 @@ pub(crate) const FILES: [(&str, &[u8]); 40] = [
     ("robots/panda.ron", include_bytes!("robots/panda.ron")),
     ("robots/talos/talos.urdf", include_bytes!("../diagrams/robots/talos/talos.urdf")),
     ("robots/talos.ron", include_bytes!("robots/talos.ron")),
+    ("robots/ur5/ur5.urdf", include_bytes!("../diagrams/robots/ur5/ur5.urdf")),
+    ("robots/ur5.ron", include_bytes!("robots/ur5.ron")),
     ("robots/block/block.urdf", include_bytes!("../diagrams/robots/block/block.urdf")),
     ("robots/pendulum/pendulum.urdf", include_bytes!("../diagrams/robots/pendulum/pendulum.urdf")),
     ("diagrams/quadruped/stand.ron", include_bytes!("../diagrams/quadruped/stand.ron")),

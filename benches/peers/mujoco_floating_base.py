@@ -232,9 +232,10 @@ def cpu_time(arguments):
 
 
 def changes(scene):
-    """What makes a scene of its diagram. Limits of joints, which MuJoCo's model has not, are off."""
+    """What makes a scene of its diagram. Limits and damping of joints, which MuJoCo's model has not, are off."""
     patches = [word for patch in scene.patches for word in ("--with", patch)]
-    return patches + (["--set", "robots.robot.joint_limits=Ignore"] if scene.robot else [])
+    off = [word for name in ("limits", "damping") for word in ("--set", f"robots.robot.joint_{name}=Ignore")]
+    return patches + (off if scene.robot else [])
 
 
 def legwork_run(legwork, scene, out, more):

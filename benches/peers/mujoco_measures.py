@@ -121,6 +121,13 @@ def slip(points, motion, settled):
     return float(np.where(motion.forces[settled:] > LOADED, away, 0).max())
 
 
+def turned(quaternions, start):
+    """Angles by which orientations differ from a first one [rad]; exact near 0, where the cosine of half of it is not."""
+    w, x, y, z = start
+    left = np.array([[-x, w, z, -y], [-y, -z, w, x], [-z, y, -x, w]])  # vector part of conj(start) * quaternion
+    return 2 * np.arcsin(np.minimum(1, np.linalg.norm(quaternions @ left.T, axis=1)))
+
+
 def depth_band(points):
     """A contact without margin is seen in the first step in which it is below ground: it can be as deep as a point
     moves in a step [m]; 1 um for the load."""
@@ -140,6 +147,12 @@ def standing(scene, model, ours, theirs):
     ]
     for axis, (name, band) in enumerate([("x", 1e-3), ("y", 1e-3), ("z", 1e-4)]):
         rows.append(Row(f"settled base, {name}", *(m.positions[after, axis] for m in both), band))
+    turns = [turned(m.positions[before:, 3:7], m.positions[before, 3:7]) for m in both]
+    largest = [turn.max() for turn in turns]
+    rows.append(Row("largest turn of the base", *largest, 0.02 * largest[0], "mrad"))
+    # A foot that comes to rest elsewhere by the 1 mm above turns the robot by that over the width of its stance.
+    width = np.ptp(points[0][before, :, :, 1])
+    rows.append(Row("settled base, turn from before the push", *(turn[-1] for turn in turns), 1e-3 / width, "mrad"))
     # The load may part between the feet as far as friction keeps them strained.
     for i, foot in enumerate(scene.feet):
         rows.append(Row(f"vertical force of {foot}, settled", *(m.forces[tail:, i].mean() for m in both), 0.01 * weight, "N", 1))

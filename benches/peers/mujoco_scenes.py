@@ -1,4 +1,5 @@
-"""The scenes of `diagrams/floating_base` in MuJoCo: stand.ron (iCub, Mini Cheetah), icub_zero_torque.ron, slope.ron.
+"""The scenes of `diagrams/floating_base` in MuJoCo: stand.ron (iCub and by patches five others), icub_zero_torque.ron,
+slope.ron.
 
 What a diagram says in its text is repeated here; what Legwork computes from it (initial state, rotor inertia,
 feedforward torques) is taken from its recording.
@@ -23,8 +24,12 @@ GRAVITY = 9.81  # [m/s^2]
 # of a robot under stiff joints exceed hardly ever, 0.04 um and 0.01 mm/s.
 SOLREF = [2 * STEP, 1.0]  # time constant [s], damping ratio
 SOLIMP = [0.9999, 0.9999, 0.001, 0.5, 2]
+# A foot that is placed on the ground touches it in the first step, as in Legwork, and not in the second, when the torques that
+# are to carry the robot have driven it aside [m].
+MARGIN = 1e-7
 VERTEX_RADIUS = 1e-4  # of the spheres that stand for vertices [m]; they touch the ground at the vertex itself
 SOLE = [[-0.06, 0.04, 0], [0.11, 0.04, 0], [0.11, -0.035, 0], [-0.06, -0.035, 0]]  # [m]
+TALOS_SOLE = [[0.105, 0.065, 0], [-0.105, 0.065, 0], [-0.105, -0.065, 0], [0.105, -0.065, 0]]  # [m]
 BOX_CORNERS = [[0.1, 0.1, -0.05], [0.1, -0.1, -0.05], [-0.1, -0.1, -0.05], [-0.1, 0.1, -0.05]]  # [m]
 
 
@@ -55,6 +60,12 @@ SCENES = [
     Scene("iCub stands, pushed", "stand.ron", 3.0, 0.7, kp=600, kd=20, push=30, **ICUB),
     Scene("Mini Cheetah stands, pushed", "stand.ron", 3.0, 0.7, patches=[DIAGRAMS / "mini_cheetah.patch"],
           robot="mini_cheetah", feet=["FL_foot", "FR_foot", "HL_foot", "HR_foot"], kp=60, kd=1.5, push=5),
+    Scene("Go2 stands, pushed", "stand.ron", 3.0, 0.7, patches=[DIAGRAMS / "go2.patch"],
+          robot="go2", feet=["FL_foot", "FR_foot", "RL_foot", "RR_foot"], kp=100, kd=3, push=15),
+    Scene("ANYmal C stands, pushed", "stand.ron", 3.0, 0.7, patches=[DIAGRAMS / "anymal_c.patch"],
+          robot="anymal_c", feet=["LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"], kp=2000, kd=40, push=45),
+    Scene("Talos stands, pushed", "stand.ron", 5.0, 0.7, patches=[DIAGRAMS / "talos.patch"], robot="talos",
+          feet=["left_sole_link", "right_sole_link"], soles=TALOS_SOLE, kp=2000, kd=100, push=50),
     Scene("iCub without torque", "icub_zero_torque.ron", 1.0, 0.1, **ICUB),
     Scene("three boxes on a slope", "slope.ron", 1.0, 0.4),
 ]
@@ -80,7 +91,7 @@ def touches(geom, mu, is_ground=False):
     geom.contype, geom.conaffinity = (1, 0) if is_ground else (0, 1)
     geom.condim, geom.priority = 3, 0 if is_ground else 1
     geom.friction = [mu, 0, 0]
-    geom.solref, geom.solimp = SOLREF, SOLIMP
+    geom.solref, geom.solimp, geom.margin = SOLREF, SOLIMP, 0 if is_ground else MARGIN
     geom.mass = 0
 
 
@@ -113,12 +124,15 @@ def robot_spec(scene):
     spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
     spec.compiler.fusestatic = True
     spec.worldbody.first_body().add_freejoint(name="base")
+    move_inertias(spec)
     names = joint_names(scene)
     for joint in list(spec.joints):
         if joint.name != "base" and joint.name not in names:
             spec.delete(joint)
     for geom in list(spec.geoms):
-        if scene.soles or geom.parent.name not in scene.feet:
+        # Of a foot the ball alone: ANYmal's tube begins above it.
+        is_ball = geom.type == mujoco.mjtGeom.mjGEOM_SPHERE
+        if scene.soles or geom.parent.name not in scene.feet or not is_ball:
             spec.delete(geom)
         else:
             geom.name = f"{geom.parent.name}/0"
@@ -132,6 +146,44 @@ def robot_spec(scene):
         # Legwork knows neither: its joints have friction, damping and limits by blocks of their own.
         joint.limited, joint.damping, joint.frictionloss = False, [0, 0, 0], 0
     return spec
+
+
+def move_inertias(spec):
+    """MuJoCo refuses moments of inertia that no body has, as those of ANYmal's cameras. The links that have them are welded to
+    others, where only the sum counts: they become point masses, and the heaviest link of those beside them takes their
+    moments."""
+    groups = {}
+    for body in spec.bodies[1:]:
+        root, turn = body, rotation(body.iquat)
+        while not root.joints:
+            root, turn = root.parent, rotation(root.quat) @ turn
+        groups.setdefault(root.name, []).append((body, turn))
+    for group in groups.values():
+        _, heaviest = max((body.mass, i) for i, (body, _) in enumerate(group))
+        taker, turn = group[heaviest]
+        for body, other in group:
+            if has_tensor(body) and not is_possible(tensor(body)):
+                relative = turn.T @ other
+                both = tensor(taker) + relative @ tensor(body) @ relative.T
+                taker.fullinertia = both[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+                body.fullinertia, body.inertia = [np.nan] + 5 * [0], [0, 0, 0]
+
+
+def has_tensor(body):
+    """MuJoCo writes NaN where the file gives none."""
+    return body.mass > 0 and not np.isnan(body.fullinertia[0])
+
+
+def tensor(body):
+    """The tensor of inertia about a body's centre of mass, in the axes of its `iquat` [kg m^2]."""
+    xx, yy, zz, xy, xz, yz = body.fullinertia
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def is_possible(inertia):
+    """Whether a body can have it: no principal moment is negative or exceeds the sum of the others."""
+    least, middle, largest = np.linalg.eigvalsh(inertia)
+    return least > 0 and largest < least + middle
 
 
 def robot_model(scene, start):

@@ -8,6 +8,9 @@ const STAND: &str = "diagrams/floating_base/stand.ron";
 /// Mini Cheetah in iCub's place.
 const MINI_CHEETAH: &str = "diagrams/floating_base/mini_cheetah.patch";
 const THREE_LEGS: &str = "diagrams/floating_base/three_legs.patch";
+const GO2: &str = "diagrams/floating_base/go2.patch";
+const ANYMAL: &str = "diagrams/floating_base/anymal_c.patch";
+const TALOS: &str = "diagrams/floating_base/talos.patch";
 
 fn with<'a>(file: &'a str, set: Pairs<'a>, variants: Pairs<'a>, patches: &'a [&str]) -> Case<'a> {
     Case { file, set, variants, patches }
@@ -45,6 +48,9 @@ fn other_robots_stand_by_a_patch_alone() {
         (&[][..], &["l_sole", "r_sole"][..]),
         (&[MINI_CHEETAH], &["FL_foot", "FR_foot", "HL_foot", "HR_foot"]),
         (&[THREE_LEGS], &["FL_foot", "FR_foot", "HL_foot"]),
+        (&[GO2], &["FL_foot", "FR_foot", "RL_foot", "RR_foot"]),
+        (&[ANYMAL], &["LF_FOOT", "LH_FOOT", "RF_FOOT", "RH_FOOT"]),
+        (&[TALOS], &["left_sole_link", "right_sole_link"]),
     ] {
         let simulation = with(STAND, &[], &[], patches).passes();
         let paths = simulation.program().nodes.iter().map(|node| node.path.as_str());
