@@ -3,7 +3,7 @@
 use legwork_block::quantity::Tensor;
 use legwork_block::{
     Any, Block, Invalid, Outcome, OutputCx, Parameters, PortUnit, Ports, RateRule, Sizes, Type,
-    UpdateCx, block, parameters, ports,
+    UpdateCx, block, parameters, ports, same_lengths,
 };
 use serde::{Deserialize, Serialize};
 
@@ -95,6 +95,10 @@ impl Block for Delay {
         let (older, newer) = numbers.split_at(state.samples.len() - first);
         state.samples[first..].copy_from_slice(older);
         state.samples[..first].copy_from_slice(newer);
+    }
+
+    fn accepts(&self, _: &Self::Plan, state: &Ring, known: &Ring) -> bool {
+        same_lengths(state, known) && state.oldest < self.length
     }
 
     fn starting_at(&self, _: &Self::Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {

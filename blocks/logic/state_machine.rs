@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use legwork_block::quantity::{Formula, Tensor};
 use legwork_block::{
     Any, Block, Bool, Inputs, Int, Invalid, Outcome, OutputCx, Ports, RateRule, Real, Report,
-    Sizes, UpdateCx, block, parameters, ports,
+    Sizes, UpdateCx, block, parameters, ports, same_lengths,
 };
 use serde::{Deserialize, Serialize};
 
@@ -152,6 +152,10 @@ impl Block for StateMachine {
         // The entry of the first state reads no input, and both times are 0.
         plan.enter(0, |_| 0.0, &mut values);
         Where { state: 0, hits: 0, values, taken: 0 }
+    }
+
+    fn accepts(&self, _: &Self::Plan, at: &Where, known: &Where) -> bool {
+        same_lengths(at, known) && at.state < self.states.len()
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {

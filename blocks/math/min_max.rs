@@ -90,7 +90,11 @@ impl Plan {
     #[inline]
     fn candidate(&self, inputs: Inputs<'_>, i: usize, c: usize) -> f64 {
         match self.io.inputs[..] {
-            [u] => inputs.get(u).leaf(0)[c],
+            [u] => {
+                let u = inputs.get(u).leaf(0);
+                // What was read from a file may point beyond the last.
+                u[c.min(u.len() - 1)]
+            }
             ref each => inputs.get(each[c]).leaf(0)[i],
         }
     }
@@ -124,6 +128,13 @@ impl Block for MinMax {
 
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<usize> {
         if plan.located { vec![0; sizes.output(plan.io.y)] } else { Vec::new() }
+    }
+
+    fn accepts(&self, plan: &Plan, held: &Vec<usize>, known: &Vec<usize>) -> bool {
+        // Elements of a vector are counted when it is read.
+        let signals = plan.io.inputs.len();
+        let is_one = |&held: &usize| signals == 1 || held < signals;
+        held.len() == known.len() && held.iter().all(is_one)
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {

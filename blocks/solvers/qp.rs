@@ -113,7 +113,10 @@ impl Block for Qp {
         let solution = if self.cold {
             solver.solve(&problem, x)
         } else {
-            sides.copy_from_slice(cx.state.warm());
+            sides.fill(0.0);
+            if let Some(warm) = cx.state.warm_of(sides.len()) {
+                sides.copy_from_slice(warm);
+            }
             solver.solve_warm(&problem, sides, x)
         };
         let solve = Solve::new(cx.time, solution, x, sides);

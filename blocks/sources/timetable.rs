@@ -93,6 +93,11 @@ impl Timetable {
         }
     }
 
+    /// Whether it is a piece of this table.
+    pub(super) fn has(&self, span: &Span) -> bool {
+        span.index < self.times.points().len() - 1
+    }
+
     /// Writes the values that the law of a piece has at `t`, also outside the piece.
     pub(super) fn values_on(&self, span: &Span, t: f64, y: &mut [f64]) {
         let points = self.times.points();
@@ -143,6 +148,11 @@ impl Player {
         }
     }
 
+    /// Whether it is a piece of the table.
+    pub(super) fn has(&self, span: &Span) -> bool {
+        self.table.has(span)
+    }
+
     /// Goes on to the piece at `t`.
     pub(super) fn go_on(&self, held: &mut Option<Span>, t: f64) {
         if let Some(span) = held {
@@ -173,6 +183,10 @@ macro_rules! played {
 
                 fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<Span> {
                     plan.player.begin()
+                }
+
+                fn accepts(&self, plan: &Plan, held: &Option<Span>, _: &Option<Span>) -> bool {
+                    held.as_ref().is_none_or(|span| plan.player.has(span))
                 }
 
                 fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {

@@ -403,6 +403,9 @@ impl<B: Block> Instance for Running<B> {
 
     fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), Box<Fault>> {
         let (state, functions): (B::State, Vec<Vec<u8>>) = decode(bytes)?;
+        if !self.block.accepts(&self.plan, &state, &self.state) {
+            return Err(Fault::new("expected a state of this block, found another".to_owned()));
+        }
         load_functions(&mut self.functions, &functions)?;
         self.state = state;
         Ok(())

@@ -2,6 +2,7 @@
 //!
 //! - Every `diagrams/**/*.ron` compiles, with every choice of its variants, runs to its end and
 //!   passes its own `checks:`.
+//! - Every one goes on from a snapshot, bit for bit.
 //! - Every `tests/data/run/*.ron` runs to its end and passes its own `checks:`.
 //! - Every `tests/data/errors/*.ron` gives exactly the diagnostics that are in it as comments
 //!   `// error[code]: part of the message` below the offending line (`warning[…]` likewise); with
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use legwork::Disk;
 use legwork_block::{Registry, Severity};
 use legwork_diagram::{Compiled, Options, compile};
-use legwork_runtime::Simulation;
+use legwork_runtime::{Cursor, Simulation};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn registry() -> Registry {
@@ -37,6 +38,7 @@ fn main() {
         }
     };
     add("diagrams", "checks", passes_its_checks_and_compiles_its_variants);
+    add("diagrams", "snapshots", goes_on_from_bytes);
     add("tests/data/run", "checks", passes_its_checks);
     add("tests/data/errors", "diagnostics", gives_its_diagnostics);
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
@@ -54,6 +56,35 @@ fn ron_files(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+fn goes_on_from_bytes(path: &Path) -> Result<(), Failed> {
+    let compiled = compile_file(path, &Options::default())?;
+    let program = Arc::new(compiled.program.ok_or("it does not compile")?);
+    let mut run = Simulation::new(Arc::clone(&program));
+    let go = |run: &mut Simulation, steps: u32| -> Result<(), Failed> {
+        for _ in 0..steps {
+            if run.cursor() == Cursor::Done {
+                return Ok(());
+            }
+            run.step().map_err(|fault| Failed::from(fault.to_string()))?;
+        }
+        Ok(())
+    };
+    // Robots have landed by then.
+    for steps in [0, 1, 300] {
+        go(&mut run, steps)?;
+        let bytes = run.to_bytes().map_err(|error| error.to_string())?;
+        let mut other = Simulation::from_bytes(Arc::clone(&program), &bytes)
+            .map_err(|error| error.to_string())?;
+        go(&mut other, 20)?;
+        go(&mut run, 20)?;
+        let bits = |run: &Simulation| run.arena().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        if bits(&run) != bits(&other) {
+            return Err(format!("other bits after {steps} steps").into());
+        }
+    }
+    Ok(())
 }
 
 fn passes_its_checks_and_compiles_its_variants(path: &Path) -> Result<(), Failed> {
