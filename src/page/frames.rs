@@ -49,7 +49,10 @@ impl Frame {
     }
 
     fn doubles(&mut self, numbers: &[f64]) {
-        numbers.iter().for_each(|number| self.0.extend(number.to_le_bytes()));
+        let at = self.0.len();
+        self.0.resize(at + size_of_val(numbers), 0);
+        let places = self.0[at..].as_chunks_mut().0;
+        places.iter_mut().zip(numbers).for_each(|(place, number)| *place = number.to_le_bytes());
     }
 
     /// Poses, centres of mass and contacts.
