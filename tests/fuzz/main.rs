@@ -43,6 +43,7 @@ mod studies;
 mod targets;
 
 use std::collections::BTreeMap;
+use std::io::{Seek, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -165,6 +166,8 @@ fn fuzz(
 ) -> Vec<String> {
     let at = folder().join(format!("{name}.at"));
     println!("{name}: the input that runs is in {}", at.display());
+    // Written over rather than anew: a file that is cut to nothing is written through to the disk.
+    let mut at = std::fs::File::create(at).unwrap();
     watch(name, seed);
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map_or_else(String::new, ToString::to_string);
@@ -172,7 +175,8 @@ fn fuzz(
     }));
     let (mut counts, mut found) = (BTreeMap::new(), Vec::new());
     for index in inputs {
-        std::fs::write(&at, format!("{name} --seed {seed} --from {index}\n")).unwrap();
+        at.rewind().unwrap();
+        writeln!(at, "{name} --seed {seed} --from {index:<20}").unwrap();
         CURRENT.store(index + 1, Ordering::SeqCst);
         let mut random = Random::of(seed, index);
         let input = target.fixed(index).unwrap_or_else(|| target.input(&mut random));
