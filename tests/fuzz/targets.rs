@@ -76,7 +76,11 @@ pub(crate) fn try_out(
 
 /// What comes of a few steps.
 fn some_steps(mut simulation: Simulation) -> &'static str {
-    for _ in 0..STEPS {
+    some_steps_of(&mut simulation, STEPS)
+}
+
+fn some_steps_of(simulation: &mut Simulation, steps: u64) -> &'static str {
+    for _ in 0..steps {
         if simulation.cursor() == Cursor::Done {
             break;
         }
@@ -304,15 +308,16 @@ pub(crate) struct Snapshots {
 
 impl Snapshots {
     pub(crate) fn new() -> Self {
-        let at = |file: &str| {
-            let program = program(file);
+        let at = |file: PathBuf| {
+            let program = program(file.to_str().unwrap());
             let mut simulation = Simulation::new(Arc::clone(&program));
-            for _ in 0..20 {
-                simulation.step().unwrap();
-            }
+            // Robots land after 100.
+            assert_ne!(some_steps_of(&mut simulation, 120), "a fault", "{}", file.display());
             (program, simulation.to_bytes().unwrap())
         };
-        Self { runs: RUN.map(at).into(), which: 0.into() }
+        let shipped = corpus(&["diagrams"], "ron").into_iter().map(|(file, _)| file);
+        let others = RUN.into_iter().filter(|file| file.starts_with("tests")).map(PathBuf::from);
+        Self { runs: shipped.chain(others).map(at).collect(), which: 0.into() }
     }
 }
 
