@@ -42,7 +42,8 @@ pub(super) fn collide(
 ) {
     let (a, b) = (Core::of(first.0, first.1), Core::of(second.0, second.1));
     let rounding = a.rounding + b.rounding;
-    let Some(found) = separation(&a, &b, reach + rounding) else { return };
+    let mut search = gjk::Search::new(&a, &b);
+    let Some(found) = separation((&a, &b), &mut search, reach + rounding) else { return };
     let Manifold { buffers, .. } = manifold;
     buffers.points.clear();
 
@@ -77,7 +78,7 @@ pub(super) fn collide(
         // Overlapping cores have such points once the second is drawn back.
         let near = NEAR * a.thickness().min(b.thickness());
         let shift = normal * -(near - found.gap).max(0.0);
-        buffers.points.push(match gjk::nearest(&a, &b, &shift) {
+        buffers.points.push(match search.nearest(&shift) {
             Some(points) => [points.first, points.second - shift],
             None => [a.support(&-normal), b.support(&normal)],
         });
@@ -99,10 +100,14 @@ fn along(a: &Core<'_>, b: &Core<'_>, normal: &Vector3<f64>) -> f64 {
 /// touch has no direction, and overlapping cores have no nearest points: for those the normals of
 /// all faces and the line of centres are tried, then `b` is drawn back along the best of them
 /// until the cores are apart, and their nearest points then give a better one, if there is one.
-fn separation(a: &Core<'_>, b: &Core<'_>, reach: f64) -> Option<Separation> {
+fn separation(
+    (a, b): (&Core<'_>, &Core<'_>),
+    search: &mut gjk::Search<'_>,
+    reach: f64,
+) -> Option<Separation> {
     let thickness = a.thickness().min(b.thickness());
     let near = NEAR * thickness;
-    if let Some(found) = gjk::nearest(a, b, &Vector3::zeros()) {
+    if let Some(found) = search.nearest(&Vector3::zeros()) {
         let distance = found.apart.norm();
         if distance > reach {
             return None;
@@ -114,43 +119,82 @@ fn separation(a: &Core<'_>, b: &Core<'_>, reach: f64) -> Option<Separation> {
     }
 
     let margin = MARGIN * thickness;
-    let mut starts = Starts::default();
     let centers = (a.center() - b.center()).try_normalize(f64::MIN_POSITIVE);
     let towards = centers.unwrap_or_else(Vector3::z);
-    a.for_each_normal(|face| starts.offer(along(a, b, &-face), -face, true));
+    let mut best = best_face(a, b, margin);
+    let has_faces = best.is_face;
+    let center = along(a, b, &towards);
+    if !has_faces || center > best.gap + margin {
+        best = Start { gap: center, normal: towards, is_face: false };
+    }
+    if best.gap >= -DEEP * thickness && has_faces {
+        best = refine((a, b), search, near, margin, best);
+    } else {
+        let starts = starts((a, b), &towards, margin);
+        best = NONE;
+        for start in starts.list.iter().filter(|start| start.gap > f64::NEG_INFINITY) {
+            let better = refine((a, b), search, near, margin, *start);
+            if better.gap > best.gap + if best.is_face { margin } else { 0.0 } {
+                best = better;
+            }
+        }
+    }
+
+    let Start { gap, normal, .. } = best;
+    (gap <= reach).then_some(Separation { normal, gap })
+}
+
+/// The face along whose normal two cores separate most: one of `b` only if it is better by the
+/// margin than all of `a`. Not looked at are faces whose core cannot be better, as the ball inside
+/// the other core is deeper already.
+fn best_face(a: &Core<'_>, b: &Core<'_>, margin: f64) -> Start {
+    let apart = a.center() - b.center();
+    let mut best = NONE;
+    a.for_each_face(|face, offset| {
+        if -face.dot(&apart) - offset - b.inner_radius() > best.gap {
+            let gap = along(a, b, &-face);
+            if gap > best.gap {
+                best = Start { gap, normal: -face, is_face: true };
+            }
+        }
+    });
+    let least = best.gap + margin;
+    b.for_each_face(|face, offset| {
+        let bound = best.gap.max(least);
+        if face.dot(&apart) - offset - a.inner_radius() > bound || !best.is_face {
+            let gap = along(a, b, &face);
+            if gap > bound || !best.is_face {
+                best = Start { gap, normal: face, is_face: true };
+            }
+        }
+    });
+    best
+}
+
+/// The best directions of two cores that overlap deeply: normals of faces, the line of the centres
+/// and the directions between the axes.
+fn starts((a, b): (&Core<'_>, &Core<'_>), towards: &Vector3<f64>, margin: f64) -> Starts {
+    let mut starts = Starts::default();
+    a.for_each_face(|face, _| starts.offer(along(a, b, &-face), -face, true));
     let first = starts.best().gap;
-    b.for_each_normal(|face| {
+    b.for_each_face(|face, _| {
         let gap = along(a, b, &face);
         if gap > first + margin || first == f64::NEG_INFINITY || starts.best().gap > first + margin
         {
             starts.offer(gap, face, true);
         }
     });
-    let has_faces = starts.best().gap > f64::NEG_INFINITY;
-    let center = along(a, b, &towards);
-    if !has_faces || center > starts.best().gap + margin {
-        starts.offer(center, towards, false);
+    let center = along(a, b, towards);
+    if starts.best().gap == f64::NEG_INFINITY || center > starts.best().gap + margin {
+        starts.offer(center, *towards, false);
     }
-    if starts.best().gap < -DEEP * thickness || !has_faces {
-        for k in 0..27 {
-            let direction = Vector3::new(k % 3, k / 3 % 3, k / 9).map(|i| f64::from(i) - 1.0);
-            if let Some(direction) = direction.try_normalize(0.5) {
-                starts.offer(along(a, b, &direction), direction, false);
-            }
-        }
-    } else {
-        starts.list[1..].fill(NONE);
-    }
-    let mut best = NONE;
-    for start in starts.list.iter().filter(|start| start.gap > f64::NEG_INFINITY) {
-        let better = refine((a, b), near, margin, *start);
-        if better.gap > best.gap + if best.is_face { margin } else { 0.0 } {
-            best = better;
+    for k in 0..27 {
+        let direction = Vector3::new(k % 3, k / 3 % 3, k / 9).map(|i| f64::from(i) - 1.0);
+        if let Some(direction) = direction.try_normalize(0.5) {
+            starts.offer(along(a, b, &direction), direction, false);
         }
     }
-
-    let Start { gap, normal, .. } = best;
-    (gap <= reach).then_some(Separation { normal, gap })
+    starts
 }
 
 /// A direction, and how far the cores separate along it.
@@ -192,12 +236,18 @@ impl Starts {
 
 /// A better direction, by drawing `b` back along the last one until the nearest points have a
 /// distance of `near`.
-fn refine((a, b): (&Core<'_>, &Core<'_>), near: f64, margin: f64, start: Start) -> Start {
+fn refine(
+    (a, b): (&Core<'_>, &Core<'_>),
+    search: &mut gjk::Search<'_>,
+    near: f64,
+    margin: f64,
+    start: Start,
+) -> Start {
     let rounding = 1e-13 * (a.size() + b.size());
     let mut best = start;
     for _ in 0..STEPS {
         let shift = best.normal * -(near - best.gap).max(0.0);
-        let Some(found) = gjk::nearest(a, b, &shift) else { break };
+        let Some(found) = search.nearest(&shift) else { break };
         let Some(mut normal) = found.apart.try_normalize(f64::MIN_POSITIVE) else { break };
         let mut is_face = false;
         for face in [b.facing(&normal), a.facing(&-normal).map(|face| -face)].into_iter().flatten()

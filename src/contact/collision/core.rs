@@ -69,6 +69,16 @@ impl<'a> Core<'a> {
         self.world(&x)
     }
 
+    /// Middle and half of the length of a core that is a line, or a point.
+    pub(super) fn line(&self) -> Option<(&Vector3<f64>, Vector3<f64>)> {
+        let half = match self.shape {
+            Shape::Point => 0.0,
+            Shape::Segment(half) => half,
+            Shape::Box(_) | Shape::Cylinder(..) | Shape::Hull(_) => return None,
+        };
+        Some((&self.pose.centre, self.pose.rotation.column(2) * half))
+    }
+
     /// A length of its size [m].
     pub(super) fn size(&self) -> f64 {
         match self.shape {
@@ -90,29 +100,41 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Normals of all faces, world axes.
-    pub(super) fn for_each_normal(&self, mut f: impl FnMut(Vector3<f64>)) {
+    /// Radius of a ball about the centre that is inside the core; negative if that is not [m].
+    pub(super) fn inner_radius(&self) -> f64 {
+        match self.shape {
+            Shape::Point | Shape::Segment(_) => 0.0,
+            Shape::Box(half) => half.min(),
+            Shape::Cylinder(radius, half) => radius.min(half),
+            Shape::Hull(hull) => hull.inner_radius(),
+        }
+    }
+
+    /// Normals of all faces, world axes, and how far each is from the centre [m].
+    pub(super) fn for_each_face(&self, mut f: impl FnMut(Vector3<f64>, f64)) {
         let r = &self.pose.rotation;
         match self.shape {
             Shape::Point | Shape::Segment(_) => {}
-            Shape::Box(_) => {
+            Shape::Box(half) => {
                 for axis in 0..3 {
-                    f(r.column(axis).into_owned());
-                    f(-r.column(axis));
+                    f(r.column(axis).into_owned(), half[axis]);
+                    f(-r.column(axis), half[axis]);
                 }
             }
-            Shape::Cylinder(..) => {
-                f(r.column(2).into_owned());
-                f(-r.column(2));
+            Shape::Cylinder(_, half) => {
+                f(r.column(2).into_owned(), half);
+                f(-r.column(2), half);
             }
-            Shape::Hull(hull) => hull.faces().iter().for_each(|face| f(r * face.normal)),
+            Shape::Hull(hull) => {
+                hull.faces().iter().for_each(|face| f(r * face.normal, face.offset));
+            }
         }
     }
 
     /// The face that looks most along a direction: its normal, world axes. None without faces.
     pub(super) fn facing(&self, direction: &Vector3<f64>) -> Option<Vector3<f64>> {
         let mut best: Option<(f64, Vector3<f64>)> = None;
-        self.for_each_normal(|normal| {
+        self.for_each_face(|normal, _| {
             let along = normal.dot(direction);
             if best.is_none_or(|(most, _)| along > most) {
                 best = Some((along, normal));

@@ -3,6 +3,7 @@
 use nalgebra::{Matrix3, Vector3};
 
 use super::core::Core;
+use super::segments;
 
 /// Most steps; polytopes take some ten.
 const STEPS: usize = 64;
@@ -26,53 +27,86 @@ pub(super) struct Nearest {
 #[derive(Clone, Copy)]
 struct Vertex {
     first: Vector3<f64>,
+    /// Before the shift.
     second: Vector3<f64>,
     apart: Vector3<f64>,
 }
 
-/// Nearest points of `a` and of `b` moved by `shift`, by the algorithm of Gilbert, Johnson and
-/// Keerthi; `None` if they overlap. Allocates nothing.
-///
-/// Of the simplex of up to four differences each part is tried, and the nearest of those points is
-/// taken that lie inside their part: its distance is an upper bound whatever was rounded. The
-/// search ends when no step gains.
-///
-/// References: E. Gilbert, D. Johnson, S. Keerthi, *A fast procedure for computing the distance
-/// between complex objects in three-dimensional space* (1988).
-pub(super) fn nearest(a: &Core<'_>, b: &Core<'_>, shift: &Vector3<f64>) -> Option<Nearest> {
-    let least = OVERLAP * (a.size() + b.size());
-    let at = |direction: &Vector3<f64>| {
-        let (first, second) = (a.support(&-direction), b.support(direction) + shift);
-        Vertex { first, second, apart: first - second }
-    };
-    let mut simplex = Simplex { vertices: [at(&(a.center() - b.center() - shift)); 4], len: 1 };
-    let mut best = Point { weights: [1.0, 0.0, 0.0, 0.0], apart: simplex.vertices[0].apart };
-    for _ in 0..STEPS {
-        let squared = best.apart.norm_squared();
-        if squared <= least * least {
-            return None;
-        }
-        let next = at(&best.apart);
-        if squared - best.apart.dot(&next.apart) <= ROUNDING * squared {
-            break;
-        }
-        simplex.push(next);
-        let found = simplex.nearest()?;
-        if found.apart.norm_squared() >= squared {
-            // The last step was the best; its weights are those of the vertices before.
-            simplex.len -= 1;
-            break;
-        }
-        best = found;
-        simplex.keep(&mut best);
+/// Nearest points of two cores, as often as one of them is shifted: each search begins where the
+/// last one ended.
+pub(super) struct Search<'a> {
+    a: &'a Core<'a>,
+    b: &'a Core<'a>,
+    simplex: Simplex,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(a: &'a Core<'a>, b: &'a Core<'a>) -> Self {
+        let zero = Vector3::zeros();
+        let none = Vertex { first: zero, second: zero, apart: zero };
+        Self { a, b, simplex: Simplex { vertices: [none; 4], len: 0 } }
     }
-    let mut point =
-        Nearest { first: Vector3::zeros(), second: Vector3::zeros(), apart: best.apart };
-    for (vertex, weight) in simplex.vertices.iter().zip(best.weights).take(simplex.len) {
-        point.first += vertex.first * weight;
-        point.second += vertex.second * weight;
+
+    /// Nearest points of `a` and of `b` moved by `shift`, by the algorithm of Gilbert, Johnson and
+    /// Keerthi; `None` if they overlap. Allocates nothing.
+    ///
+    /// Of the simplex of up to four differences each part with the last vertex is tried, and the
+    /// nearest of those points is taken that lie inside their part: its distance is an upper bound
+    /// whatever was rounded. The search ends when no step gains.
+    ///
+    /// References: E. Gilbert, D. Johnson, S. Keerthi, *A fast procedure for computing the distance
+    /// between complex objects in three-dimensional space* (1988).
+    pub(super) fn nearest(&mut self, shift: &Vector3<f64>) -> Option<Nearest> {
+        let Self { a, b, simplex } = self;
+        let least = OVERLAP * (a.size() + b.size());
+        if let (Some((p, u)), Some((q, w))) = (a.line(), b.line()) {
+            let (first, second) = segments::nearest((p, &u), (&(q + shift), &w));
+            let apart = first - second;
+            return (apart.norm() > least).then_some(Nearest { first, second, apart });
+        }
+        let at = |direction: &Vector3<f64>| {
+            let (first, second) = (a.support(&-direction), b.support(direction));
+            Vertex { first, second, apart: first - (second + shift) }
+        };
+        let mut best = if simplex.len == 0 {
+            let first = at(&(a.center() - b.center() - shift));
+            simplex.push(first);
+            Point { weights: [1.0, 0.0, 0.0, 0.0], apart: first.apart }
+        } else {
+            // In what is left of the last search.
+            for vertex in &mut simplex.vertices[..simplex.len] {
+                vertex.apart = vertex.first - (vertex.second + shift);
+            }
+            let mut best = simplex.nearest(0)?;
+            simplex.keep(&mut best);
+            best
+        };
+        for _ in 0..STEPS {
+            let squared = best.apart.norm_squared();
+            if squared <= least * least {
+                return None;
+            }
+            let next = at(&best.apart);
+            if squared - best.apart.dot(&next.apart) <= ROUNDING * squared {
+                break;
+            }
+            simplex.push(next);
+            let found = simplex.nearest(simplex.len - 1)?;
+            if found.apart.norm_squared() >= squared {
+                // The last step was the best; its weights are those of the vertices before.
+                simplex.len -= 1;
+                break;
+            }
+            best = found;
+            simplex.keep(&mut best);
+        }
+        let mut point = Nearest { first: Vector3::zeros(), second: *shift, apart: best.apart };
+        for (vertex, weight) in simplex.vertices.iter().zip(best.weights).take(simplex.len) {
+            point.first += vertex.first * weight;
+            point.second += vertex.second * weight;
+        }
+        Some(point)
     }
-    Some(point)
 }
 
 /// Up to four differences.
@@ -109,13 +143,15 @@ impl Simplex {
         self.len = kept;
     }
 
-    /// The point nearest to the origin; `None` if that is inside.
-    fn nearest(&self) -> Option<Point> {
+    /// The point nearest to the origin of all parts that hold the vertex `since` or a later one;
+    /// `None` if the origin is inside. What else there is was tried before.
+    fn nearest(&self, since: usize) -> Option<Point> {
         let w = |i: usize| self.vertices[i].apart;
         if self.len == 4 && is_inside([w(0), w(1), w(2), w(3)]) {
             return None;
         }
-        let mut best = Point { weights: [1.0, 0.0, 0.0, 0.0], apart: w(0) };
+        let mut best = Point { weights: [0.0; 4], apart: w(since) };
+        best.weights[since] = 1.0;
         let mut least = best.apart.norm_squared();
         let mut offer = |of: &[(usize, f64)]| {
             let apart: Vector3<f64> = of.iter().map(|(i, weight)| w(*i) * *weight).sum();
@@ -126,7 +162,7 @@ impl Simplex {
                 of.iter().for_each(|(i, weight)| best.weights[*i] = *weight);
             }
         };
-        for i in 0..self.len {
+        for i in since..self.len {
             offer(&[(i, 1.0)]);
             for j in 0..i {
                 let along = w(j) - w(i);

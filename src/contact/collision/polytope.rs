@@ -15,6 +15,7 @@ pub struct Polytope {
     /// Corners of all faces, one face behind the other.
     corners: Vec<u32>,
     bounding_radius: f64,
+    inner_radius: f64,
     thickness: f64,
     mass: MassProperties,
 }
@@ -64,11 +65,21 @@ impl Polytope {
         let vertices = hull.vertices.clone();
         let (faces, corners) = faces(&mesh);
         let bounding_radius = vertices.iter().map(Vector3::norm).fold(0.0, f64::max);
-        let mut polytope = Self { vertices, faces, corners, bounding_radius, thickness: 0.0, mass };
+        let mut polytope = Self {
+            vertices,
+            faces,
+            corners,
+            bounding_radius,
+            inner_radius: 0.0,
+            thickness: 0.0,
+            mass,
+        };
         for k in 0..polytope.faces.len() {
             let normal = polytope.faces[k].normal;
             polytope.faces[k].offset = polytope.extent(&normal);
         }
+        let nearest = polytope.faces.iter().map(|f| f.offset).fold(f64::INFINITY, f64::min);
+        polytope.inner_radius = if nearest >= 0.0 { nearest } else { -bounding_radius };
         let widths = polytope.faces.iter().map(|f| f.offset + polytope.extent(&-f.normal));
         polytope.thickness = widths.fold(f64::INFINITY, f64::min);
         Ok(polytope)
@@ -95,6 +106,12 @@ impl Polytope {
     #[must_use]
     pub fn bounding_radius(&self) -> f64 {
         self.bounding_radius
+    }
+
+    /// Radius of a ball about the origin that is inside; negative if the origin is not, and then
+    /// every support is at least this [m].
+    pub(super) fn inner_radius(&self) -> f64 {
+        self.inner_radius
     }
 
     /// The least width across a face [m].

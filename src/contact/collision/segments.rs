@@ -5,7 +5,8 @@ use nalgebra::Vector3;
 use super::boxes::CORNERS;
 use super::{Manifold, Pose, Witness};
 
-/// Nearest points of the segments `p + s u` and `q + t w` with s, t in [−1, 1].
+/// Nearest points of the segments `p + s u` and `q + t w` with s, t in [−1, 1], or of points where
+/// u or w is zero.
 ///
 /// References: C. Ericson, *Real-Time Collision Detection* (2005), sec. 5.1.9.
 pub(super) fn nearest(
@@ -22,9 +23,9 @@ pub(super) fn nearest(
     } else {
         0.0
     };
-    let t = (uw * s + wr) / ww;
+    let t = if ww > 0.0 { (uw * s + wr) / ww } else { 2.0 };
     let clamped = t.clamp(-1.0, 1.0);
-    if clamped != t {
+    if clamped != t && uu > 0.0 {
         s = ((uw * clamped - ur) / uu).clamp(-1.0, 1.0);
     }
     (p + u * s, q + w * clamped)
