@@ -6,15 +6,18 @@ mod terrain;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use legwork_block::quantity::{Angle, Formula, Length, NonNegative, Positive, Scalar};
+use legwork_block::quantity::{
+    Angle, Dimensionless, Formula, Length, NonNegative, Positive, Scalar,
+};
 use legwork_block::{Files, Invalid, Ports, parameters};
-use legwork_contact::{Part, Plane, Surface};
+use legwork_contact::{Part, Plane, Surface, TriangleMesh};
 use legwork_mechanics::{FrameId, Model, Placement, Shape};
 use nalgebra::Vector3;
 
 use self::field::Field;
 pub(crate) use self::field::FrictionField;
 pub(crate) use self::terrain::{Section, Terrain};
+use crate::robot::meshes::read_mesh;
 use crate::robot::model::RobotModel;
 
 /// Most steps of a flight of stairs.
@@ -85,6 +88,19 @@ pub enum Ground {
         constants: BTreeMap<String, Scalar>,
         /// Coulomb friction by place; default that of the block or of the contact model.
         friction: Option<FrictionMap>,
+    },
+    /// The triangles of a mesh: a scanned room, a model of rocks. They run counter-clockwise seen
+    /// from outside, and are a closed surface or a sheet, beyond whose border nothing is touched.
+    TriangleMesh {
+        /// An STL, OBJ, COLLADA or glTF file. Relative to the diagram, or in a search root.
+        file: String,
+        /// Factor of its lengths [1]: 0.001 for a file in millimetres.
+        #[default = 1]
+        scale: Positive<Dimensionless>,
+        /// Where its origin is, world axes [m]; default 0.
+        position: Option<[Length; 3]>,
+        /// How it is turned: roll, pitch, yaw [rad]; default 0.
+        rpy: Option<[Angle; 3]>,
     },
     /// A flight of stairs on the plane z = 0.
     Stairs {
@@ -285,6 +301,13 @@ impl Ground {
                 let function = (z, constants);
                 field(Field::of_function(function, over, cell.value(), friction.as_ref(), files)?)
             }
+            Self::TriangleMesh { file, scale, position, rpy } => {
+                let placement = Placement::from_xyz_rpy(
+                    position.map_or([0.0; 3], |position| position.map(Length::value)),
+                    rpy.map_or([0.0; 3], |rpy| rpy.map(Angle::value)),
+                );
+                Terrain::of(triangles(file, scale.value(), &placement, files)?)
+            }
             Self::Stairs { .. } => Terrain::of(self.stairs()?),
             Self::Cuboids { of } => Terrain::of(on_level(of.iter().map(Cuboid::part))),
             Self::OfDiagram => {
@@ -321,6 +344,24 @@ impl Ground {
         });
         Ok(on_level(steps))
     }
+}
+
+/// The triangles of a file, placed in the world.
+fn triangles(
+    file: &str,
+    scale: f64,
+    placement: &Placement,
+    files: &dyn Files,
+) -> Result<Surface, Invalid> {
+    let mut mesh = read_mesh(file, files).map_err(wrong)?;
+    let place = |vertex: &Vector3<f64>| placement.transform_point(&(vertex * scale));
+    mesh.vertices = mesh.vertices.iter().map(place).collect();
+    let surface = TriangleMesh::new(&mesh);
+    surface.map(Surface::TriangleMesh).map_err(|error| {
+        let hint =
+            "make the faces of the mesh consistent where it was drawn, and merge its vertices";
+        wrong(format!("{file}: {error}")).hint(hint)
+    })
 }
 
 impl Cuboid {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use legwork_block::{Files, Invalid};
 use legwork_mechanics::{Inertia, Model, Placement, Shape};
-use legwork_mesh::Format;
+use legwork_mesh::{Format, Mesh};
 use nalgebra::Vector3;
 
 use extent::Extent;
@@ -96,6 +96,16 @@ pub(crate) fn vertices(
     let place =
         |vertex: &Vector3<f64>| link_from_shape.transform_point(&vertex.component_mul(scale));
     Ok(mesh.map_err(wrong)?.vertices.iter().map(place).collect())
+}
+
+/// A mesh that a diagram names.
+///
+/// # Errors
+/// If the file is missing or no mesh, with its path.
+pub(crate) fn read_mesh(path: &str, files: &dyn Files) -> Result<Mesh, String> {
+    let bytes = files.read(path)?;
+    let mesh = reading::read(path, &bytes, &|name| files.read(name));
+    mesh.map_err(|error| format!("{path}: {error}"))
 }
 
 /// A link with a mass of its own, and the shapes that show where it is.

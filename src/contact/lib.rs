@@ -51,6 +51,7 @@ pub mod rigid;
 pub mod soft_constraints;
 mod surface;
 pub mod touch;
+mod triangle_mesh;
 
 pub use compliant::{CompliantContact, FrictionShape};
 pub use geometry::{
@@ -64,3 +65,4 @@ pub use mode::{ContactMode, next_mode};
 pub use rigid::{ContactAssembly, ContactRows, Ground, RecoveryLimit};
 pub use surface::{Distance, Part, Surface};
 pub use touch::{Belt, Feature, RelativeMotion, Touch};
+pub use triangle_mesh::{TriangleMesh, TriangleMeshError};

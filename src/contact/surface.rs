@@ -16,6 +16,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::geometry::Plane;
 use crate::height_field::HeightField;
+use crate::triangle_mesh::TriangleMesh;
 use legwork_mechanics::Placement;
 
 /// A surface in its own frame.
@@ -44,6 +45,8 @@ pub enum Surface {
     },
     /// The region below a height field along z.
     HeightField(HeightField),
+    /// The region that triangles bound.
+    TriangleMesh(TriangleMesh),
     /// All that is in one of several. The distance is the least of theirs: exact outside, and
     /// inside as far as no other part is nearer than the surface of the first.
     Union(Vec<Part>),
@@ -79,7 +82,7 @@ impl Distance {
 impl Surface {
     /// Signed distance, normal and curvature at `point`, all in the surface's frame.
     ///
-    /// Allocates nothing. O(1); a height field takes a few Newton steps.
+    /// Allocates nothing. O(1); a height field takes a few Newton steps, triangles a search.
     #[must_use]
     pub fn at(&self, point: &Vector3<f64>) -> Distance {
         match self {
@@ -88,6 +91,7 @@ impl Surface {
             Self::Sphere { radius } => sphere_at(*radius, point),
             Self::Cylinder { radius, half_length } => cylinder_at(*radius, *half_length, point),
             Self::HeightField(field) => field.at(point),
+            Self::TriangleMesh(mesh) => mesh.at(point),
             Self::Union(parts) => union_at(parts, point),
         }
     }
@@ -225,7 +229,15 @@ mod tests {
             Surface::Sphere { radius: 0.4 },
             Surface::Cylinder { radius: 0.3, half_length: 0.5 },
             union(),
+            Surface::TriangleMesh(TriangleMesh::new(&rock()).unwrap()),
         ]
+    }
+
+    /// The hull of some points.
+    fn rock() -> legwork_mesh::Mesh {
+        let mut random = Random::new(35);
+        let points: Vec<_> = (0..40).map(|_| random_point(&mut random).normalize() * 0.5).collect();
+        legwork_mesh::Hull::new(&points).unwrap().to_mesh()
     }
 
     /// A ball on a tilted box.
@@ -324,7 +336,7 @@ mod tests {
     fn distances_are_those_of_the_nearest_of_many_boundary_points() {
         let mut random = Random::new(31);
         for surface in &surfaces()[1..] {
-            if matches!(surface, Surface::Sphere { .. } | Surface::Union(_)) {
+            if !matches!(surface, Surface::Box { .. } | Surface::Cylinder { .. }) {
                 continue;
             }
             let (count, points) = (120, boundary(surface, 120));

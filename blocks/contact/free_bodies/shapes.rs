@@ -8,6 +8,8 @@ use legwork_contact::collision::{Polytope, Solid};
 use legwork_mesh::Hull;
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 
+use crate::robot::meshes::read_mesh;
+
 /// Shape of bodies. Their centre of mass is where a group's `at` says, and the orientation there is
 /// that of the axes in which a shape is stated. The outputs are of the principal axes of inertia.
 #[parameters]
@@ -83,13 +85,7 @@ impl SolidShape {
                 hull(&points, usize::MAX)?
             }
             Self::HullOf { file, scale, vertices } => {
-                let bytes = files.read(file).map_err(bad)?;
-                let mut beside = |name: &str| match file.rsplit_once('/') {
-                    Some((folder, _)) => files.read(&format!("{folder}/{name}")),
-                    None => files.read(name),
-                };
-                let mesh = legwork_mesh::read(file, &bytes, &mut beside)
-                    .map_err(|error| bad(format!("{file}: {error}")))?;
+                let mesh = read_mesh(file, files).map_err(bad)?;
                 let scale = Vector3::from(*scale);
                 let points: Vec<Vector3<f64>> =
                     mesh.vertices.iter().map(|x| x.component_mul(&scale)).collect();

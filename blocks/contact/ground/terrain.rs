@@ -88,6 +88,13 @@ fn add(surface: &Surface, placed: &dyn Fn(Vector3<f64>) -> Vector3<f64>, to: &mu
     match surface {
         Surface::HalfSpace(plane) => add_plane(plane, placed, to),
         Surface::HeightField(field) => add_field(field, placed, to),
+        Surface::TriangleMesh(mesh) => {
+            for corners in mesh.triangles() {
+                let first = to.vertices.len() as u32;
+                to.vertices.extend(corners.map(placed));
+                to.triangles.push([first, first + 1, first + 2]);
+            }
+        }
         Surface::Box { half_size } => add_box(half_size, placed, to),
         Surface::Union(parts) => {
             for part in parts {

@@ -233,3 +233,51 @@ fn the_mesh_of_ground_lies_on_it() {
         assert_eq!(outwards.count(), 0, "{value}: faces that look inwards");
     }
 }
+
+/// A slope of one in four in millimetres, as STL in text and as OBJ, turned and placed: the plane
+/// that these make of it.
+#[test]
+fn triangles_of_a_file_are_placed_in_metres() {
+    let corners = ["-9000 -9000 -2250", "9000 -9000 2250", "9000 9000 2250", "-9000 9000 -2250"];
+    let mut stl = "solid slope\n".to_owned();
+    for triangle in [[0, 1, 2], [0, 2, 3]] {
+        stl += "facet normal 0 0 0\nouter loop\n";
+        stl.extend(triangle.map(|k: usize| format!("vertex {}\n", corners[k])));
+        stl += "endloop\nendfacet\n";
+    }
+    stl += "endsolid slope\n";
+    let obj: String = corners.iter().map(|corner| format!("v {corner}\n")).collect();
+    let obj = obj + "f 1 2 3 4\n";
+    for (name, text) in [("slope.stl", &stl), ("slope.obj", &obj)] {
+        let stated = json!({ "TriangleMesh": {
+            "file": name, "scale": 0.001, "position": [0, 0, "30 cm"], "rpy": [0, 0, "90 deg"],
+        } });
+        let slope = terrain(stated, &Named(name, text)).expect("a slope").surface;
+        for [x, y] in [[0.0, 0.0], [0.4, 1.0], [-2.0, -0.7]] {
+            // What was x is y.
+            let expected = 0.3 + 0.25 * y;
+            assert!((height(&slope, x, y) - expected).abs() < 1e-11, "{name} at {x}, {y}");
+        }
+    }
+}
+
+#[test]
+fn a_mesh_that_has_no_sides_is_refused_by_its_name() {
+    let refused = |text: &str| {
+        let stated = json!({ "TriangleMesh": { "file": "a.obj" } });
+        terrain(stated, &Named("a.obj", text)).expect_err("refused").message
+    };
+    let turned = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 2 3 4\n";
+    assert!(refused(turned).starts_with("a.obj: expected triangles that run the same way round"));
+    assert!(refused("v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n").contains("none that has an area"));
+    assert!(refused("v 0 0 0\n").starts_with("a.obj: "));
+}
+
+/// One file.
+struct Named<'t>(&'t str, &'t str);
+
+impl Files for Named<'_> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        if path == self.0 { Ok(self.1.as_bytes().to_vec()) } else { Err(path.to_owned()) }
+    }
+}
