@@ -1,7 +1,10 @@
 //! `ConstrainedAcceleration`: the acceleration of a mechanism with closed loops, from its dynamics.
 
+use std::sync::Arc;
+
 use legwork_block::{
-    Block, Dim, Int, Invalid, Outcome, OutputCx, Real, Sizes, Vector, block, parameters, ports,
+    Block, Dim, Int, Invalid, Outcome, OutputCx, Real, Report, Sizes, UpdateCx, Vector, block,
+    parameters, ports,
 };
 use legwork_mechanics::{ClosedChain, PackedFactor};
 
@@ -9,6 +12,9 @@ use crate::buses::{ConstraintBus, ConstraintsBus, ContactPointsBus, DynamicsBus,
 use crate::constraints::closed_chain::{closed_chain, read_rows};
 use crate::dynamics::applied_force::{add_contact_forces, applied_force, check_torques};
 use crate::dynamics::forward_dynamics::together;
+use crate::robot::efforts::{Beyond, EffortWatch, beyond};
+use crate::robot::model::RobotModel;
+use crate::robot::name::RobotName;
 
 /// Acceleration of a robot with closed loops under torques and contact forces.
 /// `M ν̇ + h = Sᵀτ + Σ Jᵢᵀfᵢ + f_ext + J_pᵀλ` with `J_p ν̇ + γ = 0`.
@@ -19,11 +25,22 @@ use crate::dynamics::forward_dynamics::together;
 /// its constraints as buses. With `loops: false` it is forward dynamics on the bus: the input
 /// `constraints` and the last three outputs are not there.
 ///
+/// A torque beyond the effort of its joint, which no motor limits, is a warning of the run.
+///
 /// References: N. Guedelha et al., *A flexible MATLAB/Simulink simulator …* (2024), eqs. (9)–(15);
 /// F. E. Udwadia, R. E. Kalaba, *A new perspective on constrained motion* (1992).
 #[ports(
     keep nv: Dim = ports.dim();
     let (n, contacts, robot) = (ports.dim(), ports.dim(), ports.any_robot());
+    keep known: Option<Arc<RobotModel>> = match &self.robot {
+        Some(name) => Some(name.find(ports)?),
+        None => RobotModel::only(ports),
+    };
+    /// Efforts of its joints; empty if none has one.
+    keep efforts: Vec<f64> = known.as_ref().map(|robot| robot.finite_efforts()).unwrap_or_default();
+    if !efforts.is_empty() {
+        ports.updates();
+    }
     /// How many constraints there are.
     keep m: Dim = ports.dim();
     in  dynamics: DynamicsBus::new(robot, &nv), _,
@@ -50,6 +67,8 @@ pub struct ConstrainedAcceleration {
     /// Whether there are constraints.
     #[default = true]
     pub loops: bool,
+    /// The robot, whose efforts are watched; default the only one of the diagram.
+    pub robot: Option<RobotName>,
 }
 
 /// Work memory of [`ConstrainedAcceleration`].
@@ -60,6 +79,8 @@ pub struct Scratch {
 
 #[block]
 impl Block for ConstrainedAcceleration {
+    type State = EffortWatch;
+    type Memo = Option<Beyond>;
     type Scratch = Scratch;
 
     fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
@@ -82,8 +103,11 @@ impl Block for ConstrainedAcceleration {
         let dynamics = cx.inputs.get(plan.dynamics);
         let factor = dynamics.factor_by(tree)?;
         let z = cx.outputs.get(plan.nu_dot);
-        let external = cx.inputs.optional(plan.external);
-        applied_force(&dynamics, cx.inputs.get(plan.tau), external, z)?;
+        let (tau, external) = (cx.inputs.get(plan.tau), cx.inputs.optional(plan.external));
+        applied_force(&dynamics, tau, external, z)?;
+        if !cx.time.minor {
+            *cx.memo = beyond(&plan.efforts, tau);
+        }
         if let (Some(points), Some(forces)) =
             (cx.inputs.optional(plan.points), cx.inputs.optional(plan.forces))
         {
@@ -113,6 +137,17 @@ impl Block for ConstrainedAcceleration {
         cx.outputs.set(rank, chain.rank() as f64);
         cx.outputs.set(left, residual);
         Ok(())
+    }
+
+    fn update(&self, _: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        cx.state.commit(cx.time.t, *cx.memo);
+        Ok(())
+    }
+
+    fn report(&self, plan: &Self::Plan, state: &EffortWatch, report: &mut Report) {
+        if let Some(robot) = &plan.known {
+            state.report(&robot.model, report);
+        }
     }
 }
 

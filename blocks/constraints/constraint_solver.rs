@@ -9,7 +9,7 @@ use std::sync::Arc;
 use legwork_block::quantity::{Damping, NonNegative, PerJoint};
 use legwork_block::{
     Block, Call, Dim, Fault, Function, Int, Invalid, OptionalIn, Outcome, OutputCx, Ports, Real,
-    Sizes, Solver, Vector, parameters, ports,
+    Report, Sizes, Solver, UpdateCx, Vector, parameters, ports,
 };
 use legwork_contact::soft_constraints::{
     ConstraintProblem, ConstraintSolution, FrictionLaw, SoftConstraintSolver, SolverOptions,
@@ -22,13 +22,12 @@ use crate::buses::{
 };
 use crate::contact::friction_cone::{Friction, cone_shape, friction_of};
 use crate::dynamics::applied_force::applied_force;
+use crate::robot::efforts::{Beyond, EffortWatch, beyond};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::solvers::called::{ProgramFunction, catch};
 use crate::solvers::problem_dump::Dump;
-use crate::solvers::state::{
-    Answer, Policy, Solve, SolverMemo, SolverState, Verdict, solver_functions,
-};
+use crate::solvers::state::{Answer, Policy, Solve, SolverMemo, SolverState, Verdict};
 pub use method::{ConstraintMethod, FallbackLaw, OnStepFail};
 pub use softness::{ContactSoftness, JointSoftness, LimitSoftness};
 
@@ -56,6 +55,8 @@ pub use softness::{ContactSoftness, JointSoftness, LimitSoftness};
 /// A contact whose own `friction` is zero or more has that μ instead of `mu`. Friction has no
 /// memory: a contact that sticks creeps at `force/B`, 10⁻⁸ m/s per newton at Δt = 10 ms for the
 /// default B. Contacts take part whether they touch or not, so touchdown needs no event.
+///
+/// A torque beyond the effort of its joint, which no motor limits, is a warning of the run.
 ///
 /// Momentum along the rows is lost in about one step where Δt² K exceeds the mass; stiff
 /// constraints do not vibrate, and impacts of stiff limits are dead.
@@ -162,6 +163,8 @@ pub struct Plan {
     io: ConstraintSolverPorts,
     verdict: Verdict,
     robot: Arc<RobotModel>,
+    /// Efforts of the joints; empty if none has one.
+    efforts: Vec<f64>,
     /// Constraints m, limits l and contacts k; none where there are no such ports.
     joints: Dim,
     limits: Dim,
@@ -294,8 +297,8 @@ pub(crate) fn velocity_ranges(robot: &RobotModel) -> Vec<std::ops::Range<usize>>
 impl Block for ConstraintSolver {
     const KIND: &'static str = "ConstraintSolver";
     type Plan = Plan;
-    type State = SolverState;
-    type Memo = SolverMemo;
+    type State = (SolverState, EffortWatch);
+    type Memo = (SolverMemo, Option<Beyond>);
     type Scratch = Scratch;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
@@ -316,7 +319,8 @@ impl Block for ConstraintSolver {
         let verdict = Verdict::of(io.status, io.iterations, io.residual);
         ports.updates();
         ports.per_major();
-        Ok(Plan { io, verdict, robot, joints, limits, contacts, solve })
+        let efforts = robot.finite_efforts();
+        Ok(Plan { io, verdict, robot, efforts, joints, limits, contacts, solve })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
@@ -326,12 +330,12 @@ impl Block for ConstraintSolver {
         }
     }
 
-    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverState {
-        SolverState::new(plan.unknowns(sizes), 0)
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Self::State {
+        (SolverState::new(plan.unknowns(sizes), 0), EffortWatch::default())
     }
 
-    fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverMemo {
-        SolverMemo::new(plan.unknowns(sizes), 0)
+    fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> Self::Memo {
+        (SolverMemo::new(plan.unknowns(sizes), 0), None)
     }
 
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
@@ -368,13 +372,15 @@ impl Block for ConstraintSolver {
         let dynamics = cx.inputs.get(plan.io.dynamics);
         let tau = cx.inputs.get(plan.io.tau);
         applied_force(&dynamics, tau, cx.inputs.optional(plan.io.external), &mut work.force)?;
+        let (state, (memo, strong)) = (&cx.state.0, &mut *cx.memo);
+        *strong = beyond(&plan.efforts, tau);
 
         // The step as it was asked, then under the convex law if that is the policy.
         work.begin(&dynamics, time_step);
         self.push_rows(plan, &cx.inputs, work)?;
         work.solver.options.method = self.method.method(time_step);
         work.solution.working_set.clear();
-        work.solution.working_set.extend_from_slice(cx.state.warm());
+        work.solution.working_set.extend_from_slice(state.warm());
         let mut call = plan.solve.and_then(|(function, program)| {
             cx.functions.bound(function).map(|call| (program, call))
         });
@@ -401,9 +407,9 @@ impl Block for ConstraintSolver {
         };
         let gained_energy = after.gained_energy;
         let solve = Solve { first, gained_energy, ..Solve::new(cx.time, solution, x, &[]) };
-        let answer = self.policy().conclude(cx.state, cx.memo, solve, data)?;
+        let answer = self.policy().conclude(state, memo, solve, data)?;
         // A kept problem is that of the last pass, which did not begin here.
-        cx.memo.keep_warm(&after.working_set);
+        memo.keep_warm(&after.working_set);
         if answer == Answer::Zeroed {
             work.free_acceleration(dynamics.nu, time_step);
         }
@@ -411,7 +417,25 @@ impl Block for ConstraintSolver {
         Ok(())
     }
 
-    solver_functions!();
+    fn clear_memo(&self, memo: &mut Self::Memo) {
+        memo.0.clear();
+        memo.1 = None;
+    }
+
+    fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        cx.state.0.commit(&cx.memo.0);
+        cx.state.1.commit(cx.time.t, cx.memo.1);
+        Ok(())
+    }
+
+    fn report(&self, plan: &Plan, (solver, efforts): &Self::State, report: &mut Report) {
+        self.policy().report(solver, report);
+        efforts.report(&plan.robot.model, report);
+    }
+
+    fn report_memo(&self, _: &Plan, memo: &Self::Memo, report: &mut Report) {
+        memo.0.report(report);
+    }
 }
 
 impl ConstraintSolver {

@@ -107,7 +107,7 @@ impl Block for JointPd {
         match &robot {
             Some(robot) => warn_of_bound(ports, robot, &kd),
             None => {
-                if let Some(robot) = only_robot(ports) {
+                if let Some(robot) = RobotModel::only(ports) {
                     warn_of_bound(ports, &robot, &kd);
                 }
             }
@@ -187,14 +187,6 @@ impl Block for JointPd {
         }
         Ok(())
     }
-}
-
-/// The robot of the diagram, if it has one only.
-fn only_robot(ports: &Ports<'_>) -> Option<Arc<RobotModel>> {
-    let names = ports.resource_names();
-    let mut robots = names.iter().filter_map(|name| ports.resource::<RobotModel>(name).ok());
-    let robot = robots.next()?;
-    robots.next().is_none().then_some(robot)
 }
 
 /// Warns of a damping beyond the bound `kd h / I < 2` of a joint whose neighbours are held, at the

@@ -50,7 +50,7 @@ use crate::robot::shared_mass::{Mass, mass};
     in  tau: Vector::of(n), unit_of(&torques(&robot.model)), "joint torques τ",
         units "N m, N";
     /// Efforts of the joints; empty if none has one.
-    keep efforts: Vec<f64> = some_finite(robot.efforts());
+    keep efforts: Vec<f64> = robot.finite_efforts();
     if !efforts.is_empty() {
         ports.updates();
     }
@@ -169,11 +169,6 @@ impl Block for ForwardDynamics {
     fn report(&self, plan: &Self::Plan, state: &EffortWatch, report: &mut Report) {
         state.report(&plan.robot.model, report);
     }
-}
-
-/// The limits, if any of them is one.
-fn some_finite(limits: Vec<f64>) -> Vec<f64> {
-    if limits.iter().any(|limit| limit.is_finite()) { limits } else { Vec::new() }
 }
 
 /// Two inputs of which only `found` is connected.

@@ -14,6 +14,12 @@ impl RobotModel {
     pub(crate) fn efforts(&self) -> Vec<f64> {
         self.limits(|joint| joint.effort)
     }
+
+    /// The efforts of its joints; empty if none has one.
+    pub(crate) fn finite_efforts(&self) -> Vec<f64> {
+        let efforts = self.efforts();
+        if efforts.iter().any(|effort| effort.is_finite()) { efforts } else { Vec::new() }
+    }
 }
 
 /// A torque beyond an effort.

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use legwork_block::{Invalid, Resource, Unit, Value, nearest};
+use legwork_block::{Invalid, Ports, Resource, Unit, Value, nearest};
 use legwork_mechanics::{FrameId, Joint, Model};
 
 /// A robot of the `robots:` section, made by [`Urdf`](crate::robot::urdf::Urdf),
@@ -59,6 +59,14 @@ pub struct Keyframe {
 }
 
 impl RobotModel {
+    /// The robot of the diagram, if it has one only.
+    pub(crate) fn only(ports: &Ports<'_>) -> Option<Arc<Self>> {
+        let names = ports.resource_names();
+        let mut robots = names.iter().filter_map(|name| ports.resource::<Self>(name).ok());
+        let robot = robots.next()?;
+        robots.next().is_none().then_some(robot)
+    }
+
     /// Whether this is a world of robots.
     pub fn is_world(&self) -> bool {
         !self.members.is_empty()

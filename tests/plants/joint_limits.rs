@@ -158,6 +158,24 @@ fn limits_that_do_not_act_are_a_warning_of_the_run() {
     let strong = warning("accel", "past-effort-limit").unwrap();
     assert_eq!((strong.t, strong.steps), (0.0, rows.len() as u64 - 1));
     assert!(strong.message.starts_with("joint `panda_joint1` gets 870.0"), "{strong:?}");
+    // Whatever makes the acceleration tells the same.
+    let dynamics = r#""dyn": RobotDynamics(robot: "r", in: { "state": "body.state" }),"#;
+    for accel in [
+        r#"ConstrainedAcceleration(
+            loops: false, in: { "dynamics": "dyn.bus", "tau": "push.y" })"#,
+        r#"ConstraintSolver(
+            robot: "r", limits: (stiffness: 1e9),
+            in: { "dynamics": "dyn.bus", "tau": "push.y", "limits": "ends.contacts" },
+        ),
+        "ends": JointLimits(robot: "r", in: { "state": "body.state" })"#,
+    ] {
+        let (simulation, _) = panda.run(10, &format!(r#"{dynamics} "accel": {accel},"#));
+        let reports = simulation.reports();
+        let (_, report) = reports.iter().find(|(path, _)| *path == "accel").unwrap();
+        let told = report.warnings.iter().find(|warning| warning.name == strong.name);
+        let told = told.unwrap_or_else(|| panic!("nothing is told by {accel}"));
+        assert_eq!((told.t, &told.message), (strong.t, &strong.message), "{accel}");
+    }
 }
 
 /// A motor that knows the robot limits torques to its efforts; nothing is told then.

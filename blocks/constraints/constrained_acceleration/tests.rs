@@ -68,7 +68,7 @@ fn harness(count: usize, contacts: usize) -> Harness {
         given.push(("points", points(contacts, NV)));
         given.push(("f", Type::vector(3 * contacts)));
     }
-    Harness::new(ConstrainedAcceleration { loops: true }, &given).expect("planned")
+    Harness::new(ConstrainedAcceleration { loops: true, robot: None }, &given).expect("planned")
 }
 
 fn weld(a: &str, b: &str) -> serde_json::Value {
@@ -182,7 +182,8 @@ fn contact_forces_push_as_external_forces_do() {
         ("constraints", constraints(1)),
         ("external", Type::vector(NV)),
     ];
-    let mut other = Harness::new(ConstrainedAcceleration { loops: true }, &given).expect("planned");
+    let mut other = Harness::new(ConstrainedAcceleration { loops: true, robot: None }, &given)
+        .expect("planned");
     let f = [1.0, -2.0, 30.0, 0.0, 0.0, 0.0];
     let j: Vec<f64> = (0..3 * NV).map(|i| ((i * 7) % 11) as f64 / 11.0).collect();
     let push: Vec<f64> = j.chunks_exact(3).map(|j| (0..3).map(|i| j[i] * f[i]).sum()).collect();
