@@ -5,7 +5,9 @@ mod facts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use legwork_block::quantity::{Acceleration, Inertia, NonNegative, PerJoint, Scalar};
+use legwork_block::quantity::{
+    Acceleration, Dimensionless, Inertia, NonNegative, PerJoint, Positive, Scalar,
+};
 use legwork_block::{Files, Invalid, OtherResources, Resource, ResourceKind, parameters};
 use legwork_mechanics::nalgebra::Vector3;
 use legwork_mechanics::{Base, MjcfErrors, MjcfOptions, Model, Placement};
@@ -141,7 +143,7 @@ impl ResourceKind for Mjcf {
             OfFile::Act => mjcf.model.clone(),
             OfFile::Ignore => mjcf.model.clone().without_springs(),
         };
-        let model = self.with_joints(model)?;
+        let model = self.as_stated(model)?;
         let (model, doubts) =
             meshes::with_files(model, files, &mut |name| match files.exists(name) {
                 true => Ok(name.to_owned()),

@@ -1,7 +1,8 @@
 //! What robots of files have in common, whatever the kind of file.
 
 use legwork_block::quantity::{
-    Angle, Dimensionless, Inertia, Length, NonNegative, PerJoint, PerJointError, Physical, Scalar,
+    Angle, Dimensionless, Inertia, Length, NonNegative, PerJoint, PerJointError, Physical,
+    Positive, Scalar,
 };
 use legwork_block::{Invalid, parameters};
 use legwork_mechanics::{FrameId, Model, Placement, Tree};
@@ -30,6 +31,10 @@ macro_rules! robot_file {
             /// `Tᵀ I T` with motor positions `θ = T s` and the rotors' inertias on the diagonal of
             /// I. In place of `rotor_inertia`.
             pub reflected_inertia: Option<Vec<Vec<Inertia>>>,
+            /// Factors of the masses and rotational inertias of links, by which the robot is heavier
+            /// than its file says: one for all, or by the names or patterns of links, `{ "trunk": 1.1,
+            /// "*_thigh": 0.9 }`. Shapes and centres of mass stay, links that are not named too.
+            pub mass_scale: Option<PerJoint<Positive<Dimensionless>>>,
             /// Named poses, beside those of the file, which they replace.
             #[default]
             pub keyframes: BTreeMap<String, $crate::robot::robot_file::NamedPose>,
@@ -61,9 +66,11 @@ macro_rules! robot_file {
                 self.weld.iter().map(|(joint, at)| (joint.clone(), at.value)).collect()
             }
 
-            /// The model of the file with damping, limits and rotors as the diagram has them.
-            fn with_joints(&self, model: Model) -> Result<Model, Invalid> {
-                use $crate::robot::robot_file::{OfFile, with_damping, with_rotors};
+            /// The model of the file with masses, damping, limits and rotors as the diagram has
+            /// them.
+            fn as_stated(&self, model: Model) -> Result<Model, Invalid> {
+                use $crate::robot::robot_file::{OfFile, with_damping, with_masses, with_rotors};
+                let model = with_masses(model, self.mass_scale.as_ref())?;
                 let model = match self.joint_limits {
                     OfFile::Act => model,
                     OfFile::Ignore => model.without_limits(),
@@ -143,6 +150,32 @@ pub(crate) fn unit_quaternion(
     let scaled = q.map(|part| part / largest);
     let length = scaled.iter().map(|part| part * part).sum::<f64>().sqrt();
     Ok(scaled.map(|part| part / length))
+}
+
+/// The model with the masses of its links times factors.
+pub(crate) fn with_masses(
+    model: Model,
+    scale: Option<&PerJoint<Positive<Dimensionless>>>,
+) -> Result<Model, Invalid> {
+    let Some(scale) = scale else { return Ok(model) };
+    let links: Vec<&str> = model.frames().iter().map(|frame| frame.name.as_str()).collect();
+    let wrong = |message: String| Invalid::parameter("mass_scale", message);
+    let one = Positive::from_si(1.0).ok();
+    let factors = scale.resolve_or(&links, one.as_ref()).map_err(|error| match &error {
+        PerJointError::Unmatched { pattern } => {
+            unknown("mass_scale", "a link or a pattern of links", pattern, links.iter().copied())
+        }
+        PerJointError::Count { expected, found } => {
+            wrong(format!("expected {expected} values, one for each link, found {found}"))
+        }
+        PerJointError::Ambiguous { joint, first, second } => {
+            wrong(format!("link `{joint}` is matched by `{first}` and by `{second}`"))
+        }
+        // Links without a factor have 1.
+        other => wrong(other.to_string()),
+    })?;
+    let factors: Vec<f64> = factors.into_iter().map(Physical::si).collect();
+    model.with_mass_scale(&factors).map_err(|error| wrong(error.to_string()))
 }
 
 /// The model with the damping and friction of its file, or without.

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use legwork_block::quantity::{Acceleration, Inertia, NonNegative, PerJoint, Scalar};
+use legwork_block::quantity::{
+    Acceleration, Dimensionless, Inertia, NonNegative, PerJoint, Positive, Scalar,
+};
 use legwork_block::{Files, Invalid, OtherResources, Resource, ResourceKind, parameters};
 use legwork_mechanics::nalgebra::Vector3;
 use legwork_mechanics::{Base, MimicJoints, Model, Options, Placement};
@@ -90,7 +92,7 @@ impl Urdf {
         let (model, warnings) =
             Model::from_urdf(&source.text, &options).map_err(|error| source.error(error))?;
         let warnings = warnings.into_iter().map(|warning| source.warning(warning));
-        let model = self.with_joints(model)?;
+        let model = self.as_stated(model)?;
         let mut folders = source::Folders::new(&self.path, &self.packages, files);
         let (model, doubts) = meshes::with_files(model, files, &mut |name| folders.find(name));
         let doubts = doubts.into_iter().map(|doubt| format!("{}: {doubt}", self.path));

@@ -16,15 +16,7 @@ impl Model {
     /// Completes a model of which trees, bodies, joints, mimic joints, frames and collision shapes
     /// are given: masses of subtrees, names, damping of the joints, sparsity.
     pub(crate) fn complete(mut self) -> Self {
-        for body in &mut self.bodies {
-            body.subtree_mass = body.inertia.mass();
-        }
-        for i in (0..self.bodies.len()).rev() {
-            let (parent, mass) = (self.bodies[i].parent, self.bodies[i].subtree_mass);
-            if parent != i {
-                self.bodies[parent].subtree_mass += mass;
-            }
-        }
+        self.add_up_masses();
         self.frame_by_name =
             self.frames.iter().enumerate().map(|(i, frame)| (frame.name.clone(), i)).collect();
         let bases = self.trees.iter().filter(|tree| tree.is_floating());
@@ -39,6 +31,19 @@ impl Model {
         self.resistance = of_joints(&self.joints, &self.mimics);
         self.lay_out_pattern();
         self
+    }
+
+    /// Finds the masses of subtrees from those of the bodies.
+    pub(crate) fn add_up_masses(&mut self) {
+        for body in &mut self.bodies {
+            body.subtree_mass = body.inertia.mass();
+        }
+        for i in (0..self.bodies.len()).rev() {
+            let (parent, mass) = (self.bodies[i].parent, self.bodies[i].subtree_mass);
+            if parent != i {
+                self.bodies[parent].subtree_mass += mass;
+            }
+        }
     }
 
     /// Finds the sparsity of `M` from the bodies and rotors.

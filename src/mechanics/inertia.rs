@@ -143,6 +143,12 @@ impl Inertia {
         }
     }
 
+    /// The same body at so many times the density.
+    pub(crate) fn scaled(&self, factor: f64) -> Self {
+        let matrix = self.about_center.to_matrix() * factor;
+        Self::new(self.mass * factor, self.center_of_mass, &matrix)
+    }
+
     /// Both bodies welded together, seen from the frame that the two inertias share.
     #[must_use]
     pub fn merged(&self, other: &Self) -> Self {

@@ -131,6 +131,7 @@ mod layout;
 mod manifold;
 mod mass_factor;
 mod mass_matrix;
+mod mass_scale;
 mod mjcf;
 mod model;
 mod momentum;

@@ -44,6 +44,24 @@ fn facts_of_mini_cheetah() {
     assert_eq!(fact(&facts, "weight"), Value::quantity(mass * 9.81, Unit::NEWTON));
 }
 
+/// 3.3 kg trunk, twice that; of 0.54 + 0.634 + 0.064 kg of each leg the thighs half.
+#[test]
+fn masses_are_scaled_by_names_of_links() {
+    let mut parameters = go_parameters();
+    parameters["mass_scale"] = json!({ "trunk": 2, "*_thigh": "50 %" });
+    let (robot, _) = load("go", parameters).expect("a robot");
+    assert!((robot.model.total_mass() - (8.252 + 3.3 - 4.0 * 0.317)).abs() < 1e-12);
+
+    let (parameter, message, hints) = refusal("mass_scale", json!({ "trunc": 2 }));
+    assert_eq!(parameter.as_deref(), Some("mass_scale"));
+    assert_eq!(message, "expected a link or a pattern of links, found `trunc`");
+    assert_eq!(hints, ["did you mean `trunk`?"]);
+    let (_, message, _) = refusal("mass_scale", json!({ "*_thigh": 2, "FL_*": 2 }));
+    assert_eq!(message, "link `FL_thigh` is matched by `*_thigh` and by `FL_*`");
+    let (_, message, _) = refusal("mass_scale", json!([1, 2]));
+    assert_eq!(message, "expected 17 values, one for each link, found 2");
+}
+
 #[test]
 fn names_that_the_robot_does_not_have_get_the_nearest() {
     let (parameter, message, hints) = refusal("feet", json!(["FL_feet"]));

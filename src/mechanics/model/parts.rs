@@ -275,6 +275,12 @@ pub enum ModelError {
         /// The pattern given.
         pattern: String,
     },
+    /// Factors of masses do not fit the links.
+    #[error("mass scale: {problem}")]
+    MassScale {
+        /// What was expected and found.
+        problem: String,
+    },
     /// The parts of a world cannot be combined.
     #[error("world: {problem}")]
     World {

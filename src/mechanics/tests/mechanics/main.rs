@@ -9,6 +9,7 @@ mod derivatives;
 mod factor;
 mod joint_kinds;
 mod laws;
+mod mass_scale;
 mod mjcf;
 mod momentum;
 mod motion;
