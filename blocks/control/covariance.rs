@@ -64,6 +64,7 @@ pub(super) struct Update {
     gain: Vec<f64>,
     /// Matrices of n × p, p × p and n × n on the way.
     wide: Vec<f64>,
+    across: Vec<f64>,
     square: Vec<f64>,
     inverse_diagonal: Vec<f64>,
     row: Vec<f64>,
@@ -97,6 +98,7 @@ impl Update {
             p,
             gain: zeros(n * p),
             wide: zeros(n * p),
+            across: zeros(n * p),
             square: zeros(p * p),
             inverse_diagonal: zeros(p),
             row: zeros(p),
@@ -130,6 +132,18 @@ impl Update {
             (0..p).for_each(|k| gain[k * n + i] = row[k]);
         }
         Some(gain)
+    }
+
+    /// The diagonal of P with the last gain: `P = P⁻ − M C P⁻`.
+    pub(super) fn variances(&mut self, prior: &Covariance, c: &[f64], out: &mut [f64]) {
+        let Self { n, p, gain, wide, across, .. } = self;
+        let (n, p) = (*n, *p);
+        transpose(c, p, across);
+        multiply(&prior.values, n, across, n, wide);
+        for (i, out) in out.iter_mut().enumerate() {
+            let known = (0..p).fold(0.0, |sum, k| sum + gain[k * n + i] * wide[k * n + i]);
+            *out = (prior.values[i * n + i] - known).max(0.0);
+        }
     }
 
     /// The covariance of the next prediction, with the last gain:

@@ -2,8 +2,8 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, Fault, Invalid, Outcome, OutputCx, Parameters, RateRule, Sizes, Type, UpdateCx,
-    Vector, Written, block, parameters, ports,
+    Any, Block, Fault, Inputs, Invalid, Outcome, OutputCx, Parameters, RateRule, Sizes, Type,
+    UpdateCx, Vector, Written, block, parameters, ports,
 };
 use legwork_linalg::matrix_vector;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,10 @@ use crate::signal::shape::finite;
 /// M = P⁻ Cᵀ (C P⁻ Cᵀ + V)⁻¹     P = (1 − M C) P⁻ (1 − M C)ᵀ + M V Mᵀ     P⁻₊ = A P Aᵀ + W
 /// ```
 ///
+/// Noise that changes from period to period, such as that of a foot which slips or swings, comes in
+/// by `W` and `V`: variances of this period, in the place of the diagonals of `process` and
+/// `measurement`. `variance` is the diagonal of P.
+///
 /// u feeds through only if D is not zero, so that a controller may read the estimate that its own
 /// output enters. The period is stated by `every:` or inherited; the matrices are those of this
 /// period.
@@ -48,11 +52,19 @@ use crate::signal::shape::finite;
         shape "number if `b` is a list of n; vector of m for n rows of m";
     in  y: Any(model.system.output.clone()), _, "what is measured", units "any",
         shape "number if `c` is a list of n; vector of p for p rows";
+    let updates = matches!(model.correction, Correction::Covariances { .. });
+    in  process_now("W")?: Vector::of(n), _, "variances of the process noise of this period",
+        when updates, if "with `process`", units "squares of those of the states", shape "n";
+    in  measurement_now("V")?: Any(model.system.output.clone()), _,
+        "variances of the measurement noise of this period", when updates, if "with `process`",
+        units "squares of those of `y`", shape "as `y`";
     let direct = model.system.feeds_through.then_some(u);
-    feeds(y, direct);
+    feeds(y, direct, measurement_now);
     out x: Vector::of(n), _, "the estimate", shape "n", units "those of the states";
     out innovation: Any(model.system.output.clone()), _, "y less what was expected of it",
         shape "as `y`", units "as `y`";
+    out variance: Vector::of(n), _, "variances of the estimate", when updates,
+        if "with `process`", units "squares of those of the states", shape "n";
 )]
 #[parameters(aliases("observer", "estimator", "state estimation"))]
 pub struct KalmanFilter {
@@ -194,6 +206,23 @@ pub struct Scratch {
     x: Vec<f64>,
     next: Vec<f64>,
     update: Option<Update>,
+    /// W and V of this period; without covariances nothing.
+    process: Vec<f64>,
+    measurement: Vec<f64>,
+}
+
+/// Variances of this period on the diagonal of a covariance.
+fn on_diagonal(covariance: &mut [f64], name: &str, now: Option<&[f64]>) -> Outcome {
+    let Some(now) = now else { return Ok(()) };
+    for (i, &variance) in now.iter().enumerate() {
+        if !(variance >= 0.0 && variance.is_finite()) {
+            let message =
+                format!("expected variances `{name}` of zero or more, found {variance} at {i}");
+            return Err(Fault::new(message));
+        }
+        covariance[i * now.len() + i] = variance;
+    }
+    Ok(())
 }
 
 impl KalmanFilterPorts {
@@ -201,11 +230,15 @@ impl KalmanFilterPorts {
     fn correct(
         &self,
         state: &Estimate,
-        (u, y): (Option<&[f64]>, &[f64]),
+        inputs: &Inputs<'_>,
+        u: Option<&[f64]>,
         scratch: &mut Scratch,
     ) -> Outcome {
         let Model { system, correction, output, input, .. } = &self.model;
-        let Scratch { u: du, y: dy, x, update, .. } = scratch;
+        let y = inputs.get(self.y).leaf(0);
+        let now = self.measurement_now.and_then(|now| inputs.optional(now));
+        on_diagonal(&mut scratch.measurement, "V", now.map(|now| now.leaf(0)))?;
+        let Scratch { u: du, y: dy, x, update, measurement, .. } = scratch;
         if let Some(u) = u {
             du.iter_mut().zip(u.iter().zip(input)).for_each(|(d, (u, u0))| *d = u - u0);
         }
@@ -213,7 +246,7 @@ impl KalmanFilterPorts {
         dy.iter_mut().zip(y.iter().zip(output)).for_each(|(d, (y, y0))| *d = y - y0 - *d);
         let gain = match (correction, &state.covariance, update) {
             (Correction::Steady(gain), ..) => gain.as_slice(),
-            (Correction::Covariances { measurement, .. }, Some(covariance), Some(update)) => {
+            (Correction::Covariances { .. }, Some(covariance), Some(update)) => {
                 let found = update.gain(covariance, self.model.system.c(), measurement);
                 found.ok_or_else(|| {
                     Fault::new("the covariance of the innovation is not positive definite")
@@ -265,13 +298,27 @@ impl Block for KalmanFilter {
                 Correction::Steady(_) => None,
                 Correction::Covariances { .. } => Some(Update::new(n, p)),
             },
+            process: match correction {
+                Correction::Steady(_) => Vec::new(),
+                Correction::Covariances { process, .. } => process.clone(),
+            },
+            measurement: match correction {
+                Correction::Steady(_) => Vec::new(),
+                Correction::Covariances { measurement, .. } => measurement.clone(),
+            },
         }
     }
 
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let model = &plan.model;
         let u = model.system.feeds_through.then(|| cx.inputs.get(plan.u).leaf(0));
-        plan.correct(cx.state, (u, cx.inputs.get(plan.y).leaf(0)), cx.scratch)?;
+        plan.correct(cx.state, &cx.inputs, u, cx.scratch)?;
+        if let (Some(variance), Some(covariance), Some(update)) =
+            (plan.variance, &cx.state.covariance, &mut cx.scratch.update)
+            && cx.outputs.is_read(variance)
+        {
+            update.variances(covariance, model.system.c(), cx.outputs.get(variance));
+        }
         let x = cx.outputs.get(plan.x);
         for ((out, x), x0) in x.iter_mut().zip(&cx.scratch.x).zip(&model.state) {
             *out = x0 + x;
@@ -283,16 +330,13 @@ impl Block for KalmanFilter {
     fn update(&self, plan: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let model = &plan.model;
         let u = cx.inputs.get(plan.u).leaf(0);
-        plan.correct(cx.state, (Some(u), cx.inputs.get(plan.y).leaf(0)), cx.scratch)?;
-        let Scratch { u: du, x, next, update, .. } = &mut *cx.scratch;
+        plan.correct(cx.state, &cx.inputs, Some(u), cx.scratch)?;
+        let now = plan.process_now.and_then(|now| cx.inputs.optional(now));
+        on_diagonal(&mut cx.scratch.process, "W", now)?;
+        let Scratch { u: du, x, next, update, process, measurement, .. } = &mut *cx.scratch;
         model.system.next(x, du, next);
         cx.state.x.copy_from_slice(next);
-        if let (
-            Correction::Covariances { process, measurement, .. },
-            Some(covariance),
-            Some(update),
-        ) = (&model.correction, &mut cx.state.covariance, update)
-        {
+        if let (Some(covariance), Some(update)) = (&mut cx.state.covariance, update) {
             let matrices = (model.system.a(), model.system.c());
             update.advance(covariance, matrices, (process, measurement));
         }
@@ -351,8 +395,11 @@ mod tests {
         let filter: KalmanFilter = block(json!({
             "a": 1, "b": 0, "c": 1, "process": 1, "measurement": 1, "covariance": 100,
         }));
-        let mut bench = Bench::new(filter, &[Type::Real, Type::Real]).expect("a filter");
+        let given = [Type::Real, Type::Real, Type::vector(1), Type::Real];
+        let mut bench = Bench::new(filter, &given).expect("a filter");
         bench.set("u", &[0.0]);
+        bench.set("W", &[1.0]);
+        bench.set("V", &[1.0]);
         for _ in 0..40 {
             bench.set("y", &[0.0]);
             bench.output(0.0).expect("no fault");
@@ -363,6 +410,42 @@ mod tests {
         let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
         assert!((bench.value("x")[0] - golden).abs() < 1e-14, "{:?}", bench.value("x"));
         assert_eq!(bench.value("innovation"), [1.0]);
+    }
+
+    /// A number that does not move, 0 ± 100 at first and measured with noise that differs from time
+    /// to time, is estimated by the mean weighted by inverse variances; its own is that of their sum.
+    #[test]
+    fn measurements_count_by_their_variances_of_the_moment() {
+        let filter: KalmanFilter = block(json!({
+            "a": 1, "b": 0, "c": 1, "process": 0, "measurement": 1, "covariance": 1e4,
+        }));
+        let given = [Type::Real, Type::Real, Type::vector(1), Type::Real];
+        let mut bench = Bench::new(filter, &given).expect("a filter");
+        let (mut weights, mut sum) = (1e-4, 0.0);
+        for k in 0..20 {
+            let (y, v) = (f64::from(k).sin(), 0.5 + f64::from(k % 7));
+            (weights, sum) = (weights + 1.0 / v, sum + y / v);
+            bench.set("u", &[0.0]);
+            bench.set("y", &[y]);
+            bench.set("V", &[v]);
+            bench.set("W", &[0.0]);
+            bench.output(0.0).expect("no fault");
+            assert!((bench.value("x")[0] - sum / weights).abs() < 1e-9, "{k}");
+            assert!((bench.value("variance")[0] * weights - 1.0).abs() < 1e-9, "{k}");
+            bench.update(0.0);
+        }
+        // It may have moved: the next prediction is as uncertain as that.
+        bench.set("W", &[4.0]);
+        bench.update(0.0);
+        bench.set("V", &[4.0]);
+        bench.output(0.0).expect("no fault");
+        let prior = 1.0 / (weights + 1.0 / 5.5) + 4.0;
+        let expected = 1.0 / (1.0 / prior + 0.25);
+        let found = bench.value("variance")[0];
+        assert!((found - expected).abs() < 1e-9, "{found} against {expected}");
+        bench.set("V", &[-1.0]);
+        let told = bench.output(0.0).expect_err("a fault").to_string();
+        assert!(told.contains("variances `V` of zero or more, found -1 at 0"), "{told}");
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub(crate) mod passive_forces;
 pub(crate) mod robot_file;
 pub(crate) mod shared_kinematics;
 pub(crate) mod shared_mass;
+mod state_create;
 pub(crate) mod urdf;
 pub(crate) mod world;
 
@@ -29,6 +30,7 @@ pub use passive_forces::PassiveForces;
 pub use robot_file::{Mimic, Mount, NamedPose, OfFile};
 pub use shared_kinematics::{KinematicsOf, kinematics};
 pub use shared_mass::{Mass, MassOf, mass};
+pub use state_create::StateCreate;
 pub use urdf::Urdf;
 pub use world::World;
 
@@ -36,6 +38,7 @@ pub use world::World;
 pub(crate) fn register(r: &mut Registry) {
     let mut shelf = r.shelf("robot", "Robots as resources, and the state of a robot over time.");
     shelf.block::<FloatingBase>(r#"FloatingBase(robot: "go", init: (position: [0, 0, "40 cm"]))"#);
+    shelf.block::<StateCreate>(r#"StateCreate(robot: "go")"#);
     shelf.resource::<FreeBody>();
     shelf.resource::<Mjcf>();
     shelf.resource::<Urdf>();
