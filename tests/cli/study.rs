@@ -129,3 +129,20 @@ fn mistakes_of_a_study_have_their_place() {
         );
     }
 }
+
+/// Three of the cases of wrong masses; the others run by `legwork sweep` of the study.
+#[test]
+fn a_trot_by_predictive_control_passes_with_wrong_masses() {
+    let here = folder();
+    let study = concat!(env!("CARGO_MANIFEST_DIR"), "/diagrams/quadruped/mpc_masses.study");
+    let given = ["sweep", study, "--over", "speed=1 m/s", "--shard", "3/7", "--out", "o", "--json"];
+    let done = legwork(here.path(), &given);
+    assert_eq!(done.code, 0, "{}{}", done.out, done.err);
+    let json = done.json();
+    let cells = json["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 3, "{}", done.out);
+    for cell in cells {
+        let speed = cell["shown"]["mean speed"].as_f64().expect("a speed");
+        assert!((speed - 1.0).abs() < 0.05 && cell["status"] == "ok", "{cell}");
+    }
+}
