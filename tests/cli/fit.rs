@@ -121,6 +121,33 @@ fn a_trot_gives_three_parameters_back() {
     }
 }
 
+/// Mass of a link and friction of the ground, from the way of a block with noise of 2 mm.
+#[test]
+fn a_sliding_block_gives_mass_and_friction_back() {
+    let library = Library::new(legwork::blocks::register);
+    let block = library.open("help:fitting").expect("it is built in");
+    let made = block.clone().set("mass", "1.7 kg").set("mu", "0.22");
+    let mut run = made.compile().into_model().expect("no errors").stepper().expect("outputs");
+    let signal = "sim.state.base.position[0]";
+    let output = run.signal(signal).expect("a signal");
+    let (mut noise, mut table) = (Noise(5), format!("t [s],{signal} [m]\n"));
+    while !run.is_at_end() {
+        let x = run.read(output)[0] + 2e-3 * noise.next();
+        writeln!(table, "{},{x}", run.time()).expect("a string");
+        run.step(5).expect("no fault");
+    }
+    let bounds = ["mass=0.5 kg..3 kg", "mu=0.05..0.6@0.4"];
+    let parameters = bounds.iter().map(|text| Parameter::parse(text).expect("bounds")).collect();
+    let request = FitRequest { parameters, ..FitRequest::default() };
+    let fit = block.fit(table.as_bytes(), &request, &Cancel::default()).expect("a fit");
+    assert!(fit.converged, "{fit:?}");
+    for (found, exact) in fit.parameters.iter().zip([1.7, 0.22]) {
+        let error = (found.value / exact - 1.0).abs();
+        assert!(error < 0.01, "{}: {} against {exact}", found.parameter.path, found.value);
+        assert!(found.error.is_some_and(|error| error < 0.01 * exact), "{fit:?}");
+    }
+}
+
 #[test]
 fn what_does_not_fit_is_told() {
     let here = folder();

@@ -66,7 +66,7 @@ macro_rules! sources {
 }
 
 /// All pages, in the order in which they are best read.
-const SOURCES: [Source; 32] = sources![
+const SOURCES: [Source; 35] = sources![
     "start" ["tutorial", "introduction", "getting started"],
     "diagram" ["Diagram", "file", "format", "syntax", "ron", "sections"],
     "blocks" ["Kind", "in", "wires", "paths", "signals", "connect"],
@@ -90,6 +90,7 @@ const SOURCES: [Source; 32] = sources![
     "triggered" ["Triggered", "edge"],
     "events" ["event", "zero crossings", "reset", "restitution", "bounce", "hybrid", "jumps"],
     "every" ["Every"],
+    "machines" ["StateMachine", "state machines", "statechart", "states", "transitions", "phases"],
     "functions" ["Function", "needs", "calls", "fn"],
     "buses" ["Field", "Bus"],
     "loops" ["algebraic loops", "feedthrough", "cycle"],
@@ -98,6 +99,8 @@ const SOURCES: [Source; 32] = sources![
     "patches" ["Patch", "set", "overrides", "with"],
     "linear" ["linearize", "poles", "zeros", "margins", "linear analysis", "eigenvalues"],
     "design" ["lqr", "kalman", "place", "pole placement", "gains", "estimates"],
+    "fitting" ["fit", "identification", "system identification", "measurement", "least squares"],
+    "sensitivity" ["gradient", "slopes", "derivatives of metrics", "optimisation"],
     "studies" ["Study", "Expect", "Plot", "experiments", "sweep", "axes"],
 ];
 
@@ -112,7 +115,7 @@ macro_rules! examples {
 }
 
 /// The files that the pages show.
-pub const EXAMPLES: [Example; 37] = examples![
+pub const EXAMPLES: [Example; 40] = examples![
     "start.ron",
     "diagram.ron",
     "blocks.ron",
@@ -142,6 +145,7 @@ pub const EXAMPLES: [Example; 37] = examples![
     "triggered.ron",
     "events.ron",
     "every.ron",
+    "machines.ron",
     "functions.ron",
     "buses.ron",
     "loops.ron",
@@ -149,6 +153,8 @@ pub const EXAMPLES: [Example; 37] = examples![
     "ground.ron",
     "patches.ron",
     "smaller.patch",
+    "fitting.ron",
+    "sensitivity.ron",
     "drive.study",
 ];
 
