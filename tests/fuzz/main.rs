@@ -154,6 +154,9 @@ fn by_hand(arguments: &[String]) {
 /// Number of the input that runs, and when it began [s since the start].
 static CURRENT: AtomicU64 = AtomicU64::new(0);
 
+/// The input that runs, for one that hangs.
+static INPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
 /// Where the last panic was.
 static PLACE: Mutex<String> = Mutex::new(String::new());
 
@@ -180,6 +183,7 @@ fn fuzz(
         CURRENT.store(index + 1, Ordering::SeqCst);
         let mut random = Random::of(seed, index);
         let input = target.fixed(index).unwrap_or_else(|| target.input(&mut random));
+        INPUT.lock().unwrap().clone_from(&input);
         let mut outcome = None;
         let info = measure(|| {
             outcome = Some(catch_unwind(AssertUnwindSafe(|| target.run(&input, &mut random))));
@@ -229,7 +233,9 @@ fn watch(name: &'static str, seed: u64) {
                 return;
             }
             if since > HANGS {
-                println!("{name} {seed} {}: hangs", now - 1);
+                let kept = folder().join(format!("{name}-{seed}-{}", now - 1));
+                std::fs::write(&kept, &*INPUT.lock().unwrap()).unwrap();
+                println!("{name} {seed} {}: hangs; the input is {}", now - 1, kept.display());
                 std::process::exit(101);
             }
         }
