@@ -18,6 +18,7 @@ use crate::network::Network;
 use crate::overrides::{self, Options};
 use crate::rates::{self, RunTimes};
 use crate::render::SourceMap;
+use crate::survey::KnownPart;
 use crate::{checks, functions, judge, layout, listing, memory, ports, schedule, subsystems};
 
 /// What came of a compilation.
@@ -47,6 +48,18 @@ pub fn compile(
     registry: &Registry,
     disk: &dyn ReadFile,
 ) -> Compiled {
+    front(path, text, options, registry, disk, None)
+}
+
+/// [`compile`]; `survey` takes what paths lead to, also where there are mistakes.
+pub(crate) fn front(
+    path: &Path,
+    text: &[u8],
+    options: &Options,
+    registry: &Registry,
+    disk: &dyn ReadFile,
+    survey: Option<&mut Vec<KnownPart>>,
+) -> Compiled {
     let directory = path.parent().map(Path::to_owned).unwrap_or_default();
     let loader = Loader::new(registry, disk, directory, &options.roots);
     let mut found = Diagnostics::default();
@@ -68,7 +81,8 @@ pub fn compile(
         // `--signals` says all that is recorded.
         let logs_inside = if options.signals.is_empty() { logs_inside } else { Vec::new() };
         let logs = Logs { own: logs, inside: logs_inside };
-        let typed = match infer(network, &assertions, logs.all(), &mut found) {
+        let survey = survey.map(|known| (&names.tree, known));
+        let typed = match infer(network, &assertions, logs.all(), survey, &mut found) {
             Ok(typed) => typed,
             Err(network) => {
                 find_more(&network, &run, &logs, &mut found);

@@ -1,6 +1,7 @@
 //! Network → typed network: finds every type, dimension and unit.
 
 mod joined;
+mod known;
 mod units;
 mod wire;
 
@@ -8,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use legwork_block::{Diagnostic, Diagnostics, Dim, PortUnit, SymbolicUnit, Type, Var};
 
-use crate::expand::{Assertion, LogEntry, Logged};
+use crate::expand::{Assertion, LogEntry, Logged, Tree};
 use crate::ids::{BlockId, IdVec, OutputId};
 use crate::network::{Network, PortPart, Source, Wire, source_text};
 use crate::select::Units;
+use crate::survey::KnownPart;
 use crate::unify::{Solution, readable};
 use crate::units::{Cause, UnitTerm};
 use wire::{Blocked, Carried, Sources};
@@ -93,11 +95,13 @@ struct Open {
 }
 
 /// Finds every type, dimension and unit; reports what does not fit or stays unknown, and gives the
-/// network back if anything is wrong with the diagram.
+/// network back if anything is wrong with the diagram. `survey` takes what the names of the tree
+/// lead to, in either case.
 pub(crate) fn infer<'l>(
     network: Network,
     assertions: &[Assertion],
     logs: impl Iterator<Item = &'l LogEntry>,
+    survey: Option<(&Tree, &mut Vec<KnownPart>)>,
     diagnostics: &mut Diagnostics,
 ) -> Result<TypedNetwork, Network> {
     let mut inference = Inference::new(network, assertions);
@@ -122,6 +126,9 @@ pub(crate) fn infer<'l>(
         );
     }
     inference.truths(diagnostics);
+    if let Some((tree, known)) = survey {
+        *known = inference.known(tree);
+    }
     if !diagnostics.has_errors() {
         inference.unknown_outputs(diagnostics);
     }

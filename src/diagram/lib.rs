@@ -45,14 +45,16 @@ mod schedule;
 mod select;
 mod study;
 mod subsystems;
+mod survey;
 mod types_text;
 mod unify;
 mod units;
 
 pub use compile::{Compiled, compile};
-pub use expand::{check_kinds, constructs, parameter_kinds, reductions};
+pub use expand::{check_kinds, constructs, parameter_kinds, parts, reductions};
 pub use language::{FieldManual, Manual, Word};
-pub use loader::{ReadFile, look};
+pub use loader::{ReadFile, look, place};
 pub use overrides::Options;
 pub use study::{AxisText, Expected, PlotText, SHOWN, StudyFile, StudyText, is_study, read_study};
+pub use survey::{KnownPart, KnownPort, survey};
 pub use types_text::basic_types;

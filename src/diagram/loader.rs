@@ -52,6 +52,22 @@ pub fn look(
     Loader::new(registry, disk, directory, roots).look(name)
 }
 
+/// Where a file is that a diagram at `path` may name: its path, with `std:` in front if it is built
+/// in.
+///
+/// # Errors
+/// A sentence that says where was looked.
+pub fn place(
+    path: &Path,
+    name: &str,
+    roots: &[PathBuf],
+    registry: &Registry,
+    disk: &dyn ReadFile,
+) -> Result<String, String> {
+    let directory = path.parent().map(Path::to_owned).unwrap_or_default();
+    Loader::new(registry, disk, directory, roots).place_of(name)
+}
+
 /// Directories above the diagram's own that are searched: `diagrams/basics/a.ron` finds
 /// `robots/go.urdf` in `diagrams/`.
 const LEVELS_UP: usize = 3;

@@ -42,3 +42,8 @@ pub fn constructs() -> Vec<Manual> {
     all.extend([Expect::MANUAL, PlotOf::MANUAL]);
     all
 }
+
+/// The manuals of those that stand among blocks, and hold blocks.
+pub fn parts() -> impl Iterator<Item = Manual> {
+    STRUCTURAL.iter().map(|construct| construct.manual).chain([Group::MANUAL])
+}

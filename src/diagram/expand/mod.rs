@@ -48,7 +48,7 @@ use crate::types_text::TypeTable;
 pub(crate) use blocks::{in_variables_from, invalid_parameter};
 pub use checks::check_kinds;
 use composite::OfBlocks;
-pub use constructs::constructs;
+pub use constructs::{constructs, parts};
 pub(crate) use feed::RootInput;
 pub(crate) use group::is_group;
 pub(crate) use judge::JudgeEntry;
