@@ -32,11 +32,19 @@ impl Checked {
 impl Diagram {
     /// Compiles it once as it is and once with every choice of every variant.
     pub fn check(&self) -> Checked {
+        self.check_while(|| true)
+    }
+
+    /// [`Diagram::check`], which leaves further choices out once `goes_on` says no.
+    pub fn check_while(&self, goes_on: impl Fn() -> bool) -> Checked {
         let compiled = self.compile();
         let mut findings = Findings::default();
         findings.add(compiled.diagnostics, &compiled.sources, None);
         let mut choices = 0;
         for (name, choice) in all_choices(&compiled.variants) {
+            if !goes_on() {
+                break;
+            }
             let mut with_choice = self.clone().variant(name, choice).compile();
             if lacks_a_block(&with_choice.diagnostics) {
                 // A choice that this program cannot offer is not a mistake of the diagram.

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use legwork_block::{Diagnostic, Diagnostics, Severity};
+use legwork_block::{Diagnostic, Diagnostics, Resource, Severity};
 use legwork_diagram::render::{SourceMap, to_json, to_text};
-use legwork_diagram::{Options, ReadFile, compile};
+use legwork_diagram::{KnownPart, Options, ReadFile, compile, survey};
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind as Kind};
@@ -42,6 +42,21 @@ pub struct Compilation {
     pub sources: Arc<SourceMap>,
     /// Name and choices of every variant.
     pub variants: Vec<(String, Vec<String>)>,
+}
+
+/// What is known of a diagram, also of one that has mistakes.
+#[derive(Clone)]
+pub struct Survey {
+    /// What its paths lead to.
+    pub parts: Vec<KnownPart>,
+    /// The robots that could be loaded, by name.
+    pub robots: BTreeMap<String, Arc<dyn Resource>>,
+    /// Name and choices of every variant.
+    pub variants: Vec<(String, Vec<String>)>,
+    /// Errors and warnings.
+    pub diagnostics: Diagnostics,
+    /// The texts that they point into.
+    pub sources: Arc<SourceMap>,
 }
 
 impl Compilation {
@@ -263,6 +278,20 @@ impl Diagram {
         Compilation { model, diagnostics, sources, variants }
     }
 
+    /// What is known of it, as far as its mistakes let it be known.
+    pub fn survey(&self) -> Survey {
+        let options = Options { roots: self.searched(), ..self.options.clone() };
+        let registry = self.library.registry();
+        let (compiled, parts) = survey(&self.path, &self.text, &options, registry, &self.reader());
+        Survey {
+            parts,
+            robots: compiled.robots,
+            variants: compiled.variants,
+            diagnostics: compiled.diagnostics,
+            sources: Arc::new(compiled.sources),
+        }
+    }
+
     /// What the front end makes of it, and the files that it read.
     pub(crate) fn front(&self) -> (legwork_diagram::Compiled, Vec<(PathBuf, Vec<u8>)>) {
         let reader = self.reader();
@@ -279,6 +308,15 @@ impl Diagram {
     pub fn look(&self, name: &str) -> Result<Vec<u8>, String> {
         let registry = self.library.registry();
         legwork_diagram::look(&self.path, name, &self.searched(), registry, &self.reader())
+    }
+
+    /// Where a file is that the diagram may read: its path, with `std:` in front if it is built in.
+    ///
+    /// # Errors
+    /// A sentence that says where was looked.
+    pub fn place(&self, name: &str) -> Result<String, String> {
+        let registry = self.library.registry();
+        legwork_diagram::place(&self.path, name, &self.searched(), registry, &self.reader())
     }
 
     /// Folders in which files are looked for.

@@ -54,7 +54,7 @@ mod watch;
 
 pub use cancel::Cancel;
 pub use check::Checked;
-pub use diagram::{Compilation, Diagram};
+pub use diagram::{Compilation, Diagram, Survey};
 pub use disk::Disk;
 pub use edits::{Edit, edits_at, read_edits};
 pub use error::{Error, ErrorKind};

@@ -21,6 +21,7 @@
 
 mod construct;
 mod example;
+mod markdown;
 mod named_type;
 mod parameter;
 mod port;

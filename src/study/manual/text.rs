@@ -135,9 +135,7 @@ fn write_ports(out: &mut Formatter<'_>, ports: &Ports) -> Result {
 }
 
 fn write_port(out: &mut Formatter<'_>, port: &Port, note: &str) -> Result {
-    let unit = port.unit.as_ref().map_or(String::new(), |unit| format!(" [{unit}]"));
-    let frame = port.frame.as_ref().map_or(String::new(), |frame| format!(" in {frame}"));
-    writeln!(out, "  {}: {}{unit}{frame}{note}", port.name, port.ty)?;
+    writeln!(out, "  {}{note}", port.head())?;
     lines(out, &port.doc, "      ")
 }
 
