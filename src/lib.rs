@@ -33,6 +33,7 @@
 //!
 //! ```text
 //! legwork ─┬─► page ──┬─► study, picture, scene
+//!          ├─► editor ──► study, diagram
 //!          ├─► study ─┬─► diagram ─► program ─► block ─► ode
 //!          │          ├─► runtime ─► program, recording, ode
 //!          │          ├─► scene ───► program, mechanics, mesh
@@ -59,6 +60,7 @@
 //! | `legwork-recording` | the MCAP file of a run, tables | [`runtime::recording`] |
 //! | `legwork-scene` | what there is to see of a run, and where it is | `Viewer` |
 //! | `legwork-page` | the page in the browser: server, protocol, one-file pages | `Server` |
+//! | `legwork-editor` | the language service of editors, and its protocol LSP | `Service` |
 //! | [`picture`] | drawings of diagrams, plots of recordings | [`picture::diagram::svg`] |
 //! | `legwork-mechanics` | rigid-body models and algorithms: URDF, MJCF, M, h, J, RNEA, ABA | `Model` |
 //! | `legwork-qp` | quadratic, cone and contact problems, their solvers | `ContactProblem` |
@@ -68,7 +70,8 @@
 //! | [`blocks`] | the standard library: folder = shelf, file = block | [`blocks::register`] |
 //!
 //! `src/cli` is the command, a thin layer over [`study`] and [`picture`]: arguments in, text
-//! out. `src/python`, the wheel, is another; `src/page`, the page in the browser, a third.
+//! out. `src/python`, the wheel, is another; `src/page`, the page in the browser, a third;
+//! `src/editor`, editors, a fourth.
 //!
 //! # Invariants
 //!

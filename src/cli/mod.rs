@@ -23,6 +23,7 @@ mod graph;
 mod help;
 mod interrupt;
 mod linearize;
+mod lsp;
 mod man;
 mod moment;
 mod new;
@@ -118,6 +119,8 @@ commands! {
     Demo(demo::DemoArguments) => demo::demo,
     /// Write a new diagram, mask or crate of blocks to start from, which runs.
     New(new::NewArguments) => new::new,
+    /// Serve an editor: mistakes, completion, manuals, definitions (LSP).
+    Lsp(lsp::LspArguments) => lsp::lsp,
     /// Print the script by which a shell completes commands and options.
     Completions(completions::CompletionsArguments) => completions::completions,
     /// Print the manual page of the command, or of one of its subcommands.

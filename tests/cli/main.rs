@@ -7,6 +7,7 @@ mod blocks;
 mod check;
 mod compare;
 mod duel;
+mod editors;
 mod export;
 mod files;
 mod fit;

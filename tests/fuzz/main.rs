@@ -18,6 +18,8 @@
 //! | `sealed` | a snapshot with damage under its checksum |
 //! | `commands` | the input of `legwork step` |
 //! | `frames` | what a page sends to the server of `legwork view` |
+//! | `editor` | a text, asked at random places what can be written and what is there |
+//! | `lsp` | what an editor sends to `legwork lsp` |
 //! | `same` | a random diagram: run, steps, resumption, forks and the way back give equal bits |
 //! | `solvers` | a random contact problem: all solvers agree |
 //!
@@ -30,6 +32,7 @@
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 #![allow(clippy::print_stdout, reason = "the counts are worth reading")]
 
+mod editors;
 mod frames;
 mod hostile;
 mod meshes;
@@ -82,7 +85,7 @@ pub(crate) trait Target {
 /// Name, inputs of the test, and what makes it.
 type Entry = (&'static str, u64, fn() -> Box<dyn Target>);
 
-const TARGETS: [Entry; 18] = [
+const TARGETS: [Entry; 20] = [
     ("diagram", 1200, || Box::new(targets::Diagrams::new())),
     ("mask", 600, || Box::new(named::Named::masks())),
     ("patch", 300, || Box::new(named::Named::patches())),
@@ -98,6 +101,8 @@ const TARGETS: [Entry; 18] = [
     ("sealed", 600, || Box::new(targets::Sealed(targets::Snapshots::new()))),
     ("problem", 200, || Box::new(targets::Problems::new())),
     ("frames", 3000, || Box::new(frames::Frames::new())),
+    ("editor", 800, || Box::new(editors::Texts::new())),
+    ("lsp", 400, || Box::new(editors::Messages::lsp())),
     ("commands", 60, || Box::new(targets::Commands::new())),
     ("same", 150, || Box::new(same::Same)),
     ("solvers", 300, || Box::new(solvers::Solvers)),
