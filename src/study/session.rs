@@ -8,6 +8,7 @@
 
 mod breakpoint;
 mod edit;
+mod evaluate;
 mod fork;
 mod place;
 mod probe;
@@ -25,6 +26,7 @@ use legwork_runtime::recording::{Metadata, Stamp};
 use legwork_runtime::{Cursor, History, RunFault, Simulation};
 
 pub use edit::EditNote;
+pub use evaluate::{Condition, Evaluated};
 pub use fork::Fork;
 pub use place::{BlockLine, Halt, Place, Scheduled, SourceLine, Stage, Stop, Where};
 pub use value::{BlockView, InputView, Value, labels};
