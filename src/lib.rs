@@ -60,7 +60,7 @@
 //! | `legwork-recording` | the MCAP file of a run, tables | [`runtime::recording`] |
 //! | `legwork-scene` | what there is to see of a run, and where it is | `Viewer` |
 //! | `legwork-page` | the page in the browser: server, protocol, one-file pages | `Server` |
-//! | `legwork-editor` | the language service of editors, and its protocol LSP | `Service` |
+//! | `legwork-editor` | the language service of editors, its protocols LSP and DAP | `Service` |
 //! | [`picture`] | drawings of diagrams, plots of recordings | [`picture::diagram::svg`] |
 //! | `legwork-mechanics` | rigid-body models and algorithms: URDF, MJCF, M, h, J, RNEA, ABA | `Model` |
 //! | `legwork-qp` | quadratic, cone and contact problems, their solvers | `ContactProblem` |

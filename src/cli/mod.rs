@@ -12,6 +12,7 @@ mod check;
 mod compare;
 mod completions;
 mod console;
+mod dap;
 mod demo;
 mod design;
 mod diagnostics;
@@ -121,6 +122,8 @@ commands! {
     New(new::NewArguments) => new::new,
     /// Serve an editor: mistakes, completion, manuals, definitions (LSP).
     Lsp(lsp::LspArguments) => lsp::lsp,
+    /// Serve a debugger: stop at blocks and conditions, step forth and back (DAP).
+    Dap(dap::DapArguments) => dap::dap,
     /// Print the script by which a shell completes commands and options.
     Completions(completions::CompletionsArguments) => completions::completions,
     /// Print the manual page of the command, or of one of its subcommands.

@@ -9,12 +9,16 @@
 //! A [`Document`] is a text that somebody is writing: it may be broken anywhere. What is known of it
 //! comes from the compiler (`legwork_study::Survey`), of the text as it is or, if it is no RON, of
 //! the text without the lines that have mistakes. What may be written comes from the manuals. The
-//! [`Service`] prints nothing and speaks no protocol; places are bytes.
+//! [`Service`] prints nothing and speaks no protocol; places are bytes. [`lsp`] speaks one for it.
+//!
+//! [`dap`] is a debugger's view of a `legwork_study::Session`: what stops it, what it holds, and the
+//! lines of `legwork step` in its console are those of the session.
 
 // Each of these says why no input reaches it.
 #![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
 
 mod complete;
+pub mod dap;
 mod define;
 mod document;
 mod findings;

@@ -39,6 +39,24 @@ fn the_language_server_ends_well_when_it_is_asked_to() {
     assert_eq!(left.code, 64, "{}", left.err);
 }
 
+#[test]
+fn the_debug_adapter_steps_a_diagram_and_ends_when_it_is_asked_to() {
+    let request = |seq: u64, command: &str, arguments: Value| json!({ "seq": seq, "type": "request", "command": command, "arguments": arguments });
+    let ended = talk(
+        "dap",
+        &[
+            request(1, "initialize", json!({})),
+            request(2, "launch", json!({ "program": "help:start" })),
+            request(3, "configurationDone", Value::Null),
+            request(4, "next", json!({ "threadId": 1 })),
+            request(5, "disconnect", Value::Null),
+        ],
+    );
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    assert_eq!(ended.out.matches("\"event\":\"stopped\"").count(), 2, "{}", ended.out);
+    assert!(!ended.out.contains("\"success\":false"), "{}", ended.out);
+}
+
 /// A client that takes nothing more and says nothing more has vanished.
 #[test]
 fn a_client_that_is_killed_ends_the_server() {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use legwork_editor::{Definition, Document, Service, frames, lsp};
+use legwork_editor::{Definition, Document, Service, dap, frames, lsp};
 use legwork_study::Library;
 use serde_json::Value;
 
@@ -105,6 +105,32 @@ const LSP: [&str; 12] = [
     r#"{"jsonrpc":"2.0","id":6,"method":"shutdown"}"#,
 ];
 
+/// What a debugger sends to the debug adapter.
+const DAP: [&str; 22] = [
+    r#"{"seq":1,"type":"request","command":"initialize","arguments":{"linesStartAt1":true}}"#,
+    r#"{"seq":2,"type":"request","command":"launch","arguments":{"program":"help:start","set":{"run.stop":"1 s"}}}"#,
+    r#"{"seq":3,"type":"request","command":"setBreakpoints","arguments":{"source":{"path":"help:start"},"breakpoints":[{"line":6},{"line":7,"condition":"t > 0.5[s]"}]}}"#,
+    r#"{"seq":4,"type":"request","command":"setFunctionBreakpoints","arguments":{"breakpoints":[{"name":"t > 0.1[s]"}]}}"#,
+    r#"{"seq":5,"type":"request","command":"configurationDone"}"#,
+    r#"{"seq":6,"type":"request","command":"continue","arguments":{"threadId":1}}"#,
+    r#"{"seq":7,"type":"request","command":"pause","arguments":{"threadId":1}}"#,
+    r#"{"seq":8,"type":"request","command":"next","arguments":{"threadId":1}}"#,
+    r#"{"seq":9,"type":"request","command":"stepIn","arguments":{"threadId":1}}"#,
+    r#"{"seq":10,"type":"request","command":"stepOut","arguments":{"threadId":1}}"#,
+    r#"{"seq":11,"type":"request","command":"stepBack","arguments":{"threadId":1}}"#,
+    r#"{"seq":12,"type":"request","command":"stackTrace","arguments":{"threadId":1,"startFrame":0,"levels":3}}"#,
+    r#"{"seq":13,"type":"request","command":"scopes","arguments":{"frameId":1}}"#,
+    r#"{"seq":14,"type":"request","command":"variables","arguments":{"variablesReference":1,"start":0,"count":5}}"#,
+    r#"{"seq":15,"type":"request","command":"variables","arguments":{"variablesReference":5}}"#,
+    r#"{"seq":16,"type":"request","command":"setVariable","arguments":{"variablesReference":4,"name":"gain","value":"2"}}"#,
+    r#"{"seq":17,"type":"request","command":"evaluate","arguments":{"expression":"where","context":"repl"}}"#,
+    r#"{"seq":18,"type":"request","command":"evaluate","arguments":{"expression":"2*t","context":"watch"}}"#,
+    r#"{"seq":19,"type":"request","command":"evaluate","arguments":{"expression":"goto 0.2 s"}}"#,
+    r#"{"seq":20,"type":"request","command":"setDataBreakpoints","arguments":{"breakpoints":[{"dataId":"x.y","condition":"> 0"}]}}"#,
+    r#"{"seq":21,"type":"request","command":"reverseContinue","arguments":{"threadId":1}}"#,
+    r#"{"seq":22,"type":"request","command":"disconnect"}"#,
+];
+
 /// Damaged messages in damaged frames.
 pub(crate) struct Messages {
     messages: &'static [&'static str],
@@ -122,6 +148,18 @@ impl Messages {
         };
         let service = Arc::new(Service::new(Library::new(legwork_blocks::register)));
         Self { messages: &LSP, serve, service }
+    }
+}
+
+impl Messages {
+    pub(crate) fn dap() -> Self {
+        let serve = |service: &Arc<Service>, input| {
+            let mut output = Vec::new();
+            // What has no frames ends it.
+            let _ = dap::serve(service.library().clone(), Cursor::new(input), &mut output);
+            output
+        };
+        Self { messages: &DAP, serve, ..Self::lsp() }
     }
 }
 

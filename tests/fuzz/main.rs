@@ -19,7 +19,7 @@
 //! | `commands` | the input of `legwork step` |
 //! | `frames` | what a page sends to the server of `legwork view` |
 //! | `editor` | a text, asked at random places what can be written and what is there |
-//! | `lsp` | what an editor sends to `legwork lsp` |
+//! | `lsp`, `dap` | what an editor sends to the language server and the debug adapter |
 //! | `same` | a random diagram: run, steps, resumption, forks and the way back give equal bits |
 //! | `solvers` | a random contact problem: all solvers agree |
 //!
@@ -85,7 +85,7 @@ pub(crate) trait Target {
 /// Name, inputs of the test, and what makes it.
 type Entry = (&'static str, u64, fn() -> Box<dyn Target>);
 
-const TARGETS: [Entry; 20] = [
+const TARGETS: [Entry; 21] = [
     ("diagram", 1200, || Box::new(targets::Diagrams::new())),
     ("mask", 600, || Box::new(named::Named::masks())),
     ("patch", 300, || Box::new(named::Named::patches())),
@@ -103,6 +103,7 @@ const TARGETS: [Entry; 20] = [
     ("frames", 3000, || Box::new(frames::Frames::new())),
     ("editor", 800, || Box::new(editors::Texts::new())),
     ("lsp", 400, || Box::new(editors::Messages::lsp())),
+    ("dap", 200, || Box::new(editors::Messages::dap())),
     ("commands", 60, || Box::new(targets::Commands::new())),
     ("same", 150, || Box::new(same::Same)),
     ("solvers", 300, || Box::new(solvers::Solvers)),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests state what must hold")]
 #![allow(clippy::needless_pass_by_value, reason = "messages are written where they are sent")]
 
+mod dap;
 mod lsp;
 mod service;
 mod support;

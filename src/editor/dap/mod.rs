@@ -1,0 +1,137 @@
+//! The debug adapter: a run of a diagram as a debugger of an editor sees it.
+//!
+//! One thread reads, one answers and runs. A run goes on in stretches, between which it is heard
+//! whether somebody wants something else; what stops it is the session's: blocks, conditions,
+//! faults.
+
+mod adapter;
+mod breakpoints;
+mod launch;
+mod requests;
+mod reverse;
+mod stack;
+mod variables;
+
+use std::io::{self, BufRead, Write};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+
+use legwork_study::{Cancel, Library};
+use serde_json::{Value, json};
+
+use crate::frames;
+use adapter::Adapter;
+
+/// What the adapter hears.
+enum Event {
+    Message(Value),
+    Garbage(String),
+    Closed(io::Result<()>),
+}
+
+/// Serves one client until it leaves.
+///
+/// # Errors
+/// If what it sends has no frames, or nothing can be written.
+pub fn serve(
+    library: Library,
+    input: impl BufRead + Send + 'static,
+    mut output: impl Write,
+) -> io::Result<()> {
+    let (events, heard) = channel();
+    let cancel = Cancel::default();
+    read_all(input, events, cancel.clone());
+    let mut adapter = Adapter::new(library, cancel);
+    let mut sequence = 0_u64;
+    while let Some(event) = next(&mut adapter, &heard) {
+        match event {
+            Event::Closed(outcome) => return outcome,
+            Event::Garbage(why) => {
+                adapter.say("stderr", &format!("a message is no JSON: {why}\n"));
+            }
+            Event::Message(message) => hear(&mut adapter, &message),
+        }
+        for mut message in adapter.outbox.drain(..) {
+            sequence += 1;
+            message["seq"] = sequence.into();
+            frames::write(&mut output, &message)?;
+        }
+        if adapter.is_over() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// The next event; while a run goes on, nothing is waited for.
+fn next(adapter: &mut Adapter, heard: &Receiver<Event>) -> Option<Event> {
+    while adapter.is_going() && adapter.outbox.is_empty() {
+        match heard.try_recv() {
+            Ok(event) => return Some(event),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => adapter.stretch(),
+        }
+    }
+    if adapter.outbox.is_empty() {
+        return heard.recv().ok();
+    }
+    // Something is to be said first.
+    Some(heard.try_recv().unwrap_or(Event::Message(Value::Null)))
+}
+
+/// Reads messages on a thread of their own. Those that end a run cancel what goes on.
+fn read_all(mut input: impl BufRead + Send + 'static, events: Sender<Event>, cancel: Cancel) {
+    std::thread::spawn(move || {
+        loop {
+            let event = match frames::read(&mut input) {
+                Ok(Some(Ok(message))) => Event::Message(message),
+                Ok(Some(Err(why))) => Event::Garbage(why),
+                Ok(None) => Event::Closed(Ok(())),
+                Err(error) => Event::Closed(Err(error)),
+            };
+            let is_last = matches!(event, Event::Closed(_));
+            let ends = |message: &Value| {
+                let command = message["command"].as_str().unwrap_or_default();
+                ["pause", "terminate", "disconnect"].contains(&command)
+            };
+            if is_last || matches!(&event, Event::Message(message) if ends(message)) {
+                cancel.cancel();
+            }
+            if events.send(event).is_err() || is_last {
+                return;
+            }
+        }
+    });
+}
+
+fn hear(adapter: &mut Adapter, message: &Value) {
+    if message.is_null() {
+        return;
+    }
+    let command = message["command"].as_str().filter(|_| message["type"] == "request");
+    let Some(command) = command else {
+        // Answers to requests of ours: there are none.
+        if message["type"] != "response" {
+            adapter.say("stderr", "a message is no request\n");
+        }
+        return;
+    };
+    let arguments = message.get("arguments").cloned().unwrap_or(Value::Null);
+    let outcome = adapter.request(command, &arguments);
+    let mut response = json!({
+        "type": "response", "request_seq": message["seq"], "command": command,
+        "success": outcome.is_ok(),
+    });
+    match outcome {
+        Ok(body) if body.is_null() => {}
+        Ok(body) => response["body"] = body,
+        Err(why) => {
+            let error = json!({ "id": 1, "format": "{why}", "variables": { "why": why } });
+            response["message"] = why.into();
+            response["body"] = json!({ "error": error });
+        }
+    }
+    // What a request causes comes behind its answer.
+    let at = adapter.answered;
+    adapter.outbox.insert(at.min(adapter.outbox.len()), response);
+    adapter.after(command);
+}
