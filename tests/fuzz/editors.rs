@@ -61,11 +61,13 @@ impl Target for Texts {
         let survey = survey.as_ref();
         let mut said = "nothing is said";
         for _ in 0..PLACES {
-            let at = random.below(text.len() + 2);
+            let mut at = random.below(text.len() + 1);
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
             for one in self.service.complete(&document, at, &diagram, survey) {
                 is_part(&text, &one.range)?;
-                let touches = one.range.start <= at && at <= one.range.end.max(at);
-                if !touches {
+                if !(one.range.start..=one.range.end).contains(&at) {
                     return Err(format!("{one:?} is not at {at}"));
                 }
                 said = "something is said";

@@ -135,7 +135,10 @@ impl List<'_> {
                     true => key.range.start + 1..key.range.end.saturating_sub(1),
                     false => key.range.clone(),
                 };
-                self.names(&range, is_quoted, true);
+                // In front of its quotes or behind them nothing is written.
+                if (range.start..=range.end).contains(&self.asked.offset) {
+                    self.names(&range, is_quoted, true);
+                }
             }
             Spot::Name { range, is_quoted } => self.names(range, *is_quoted, false),
             Spot::Text { inner, expect } => self.in_text(expect, inner),
