@@ -32,7 +32,7 @@
 //! # The crates
 //!
 //! ```text
-//! legwork ─┬─► page ──┬─► study, picture, scene
+//! legwork ─┬─► page ──┬─► study, editor, picture, scene
 //!          ├─► editor ──► study, diagram
 //!          ├─► study ─┬─► diagram ─► program ─► block ─► ode
 //!          │          ├─► runtime ─► program, recording, ode

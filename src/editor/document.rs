@@ -73,7 +73,7 @@ pub(crate) fn spot<'t>(items: &'t [Item], inside: &Inside, text: &str, offset: u
         let expect = child(inside, item, index);
         let is_name = by_name && item.key.is_none();
         return match &item.value {
-            Value::Text(range, inner) if range.start < offset && offset <= inner.end => {
+            Value::Text(_, inner) if inner.start <= offset && offset <= inner.end => {
                 match is_name {
                     true => Spot::Name { range: inner.clone(), is_quoted: true },
                     false => Spot::Text { inner: inner.clone(), expect },

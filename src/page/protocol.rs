@@ -149,6 +149,13 @@ pub enum Action {
         #[serde(default)]
         save: bool,
     },
+    /// `{items: [{label, detail, info, kind, insert}], from, to}`: what can be written at a place
+    /// of a text, in place of these UTF-16 units.
+    Complete(Text),
+    /// `{text, from, to}`: what is there, as Markdown; empty if nothing is.
+    Hover(Text),
+    /// `{file, line, column}`: where that is written; empty if nowhere.
+    Define(Text),
     /// The surface of a mesh, as a binary frame.
     Mesh {
         /// Its path in the scene.
@@ -166,6 +173,20 @@ pub enum Action {
         /// `csv`.
         format: String,
     },
+}
+
+/// A place of a text that somebody is writing.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Text {
+    /// The file.
+    pub file: String,
+    /// Its text as it is now.
+    pub text: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// UTF-16 units before the place in its line, and one.
+    pub column: u32,
 }
 
 impl Incoming {

@@ -8,7 +8,7 @@ use crate::Target;
 use crate::mutate::{self, Random};
 
 /// What a page asks for.
-const REQUESTS: [&str; 24] = [
+const REQUESTS: [&str; 27] = [
     r#"{"id": 1, "source": 0, "do": "run", "speed": null}"#,
     r#"{"id": 2, "do": "run", "speed": 2.5}"#,
     r#"{"id": 3, "do": "pause"}"#,
@@ -31,6 +31,9 @@ const REQUESTS: [&str; 24] = [
     r#"{"id": 20, "do": "mesh", "path": "a.stl"}"#,
     r#"{"id": 21, "do": "export", "paths": ["ramp.y"], "format": "csv"}"#,
     r#"{"id": 22, "do": "line", "text": "input u 3 N"}"#,
+    r#"{"id": 24, "do": "complete", "file": "ramp.ron", "text": "Diagram(b", "line": 1, "column": 10}"#,
+    r#"{"id": 25, "do": "hover", "file": "ramp.ron", "text": "Diagram()", "line": 1, "column": 3}"#,
+    r#"{"id": 26, "do": "define", "file": "ramp.ron", "text": "é😀", "line": 9, "column": 0}"#,
     r#"{"ack": 1}"#,
     r#"{"id": 23, "source": 1, "do": "line", "text": "continue"}"#,
 ];

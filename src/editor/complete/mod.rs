@@ -78,6 +78,24 @@ pub enum CompletionKind {
     File,
 }
 
+impl CompletionKind {
+    /// Its name, in lower case.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Field => "property",
+            Self::Block => "class",
+            Self::Construct => "keyword",
+            Self::Choice => "enum",
+            Self::Signal | Self::Name => "variable",
+            Self::Port => "interface",
+            Self::Function => "function",
+            Self::Unit => "constant",
+            Self::Type => "type",
+            Self::File => "text",
+        }
+    }
+}
+
 impl Service {
     /// What can be written at byte `offset`, the likeliest first. `survey` is what is known of the
     /// diagram, of this text or of one before.

@@ -9,6 +9,7 @@ use super::client::Cursor;
 use super::going::{Answered, Goal};
 use super::live::Live;
 use super::past::{Past, Told};
+use super::writing::Question;
 use super::{Engine, describe};
 use crate::frames::Frame;
 use crate::protocol::{self, Action, Refusal};
@@ -47,6 +48,13 @@ impl Engine {
                 return Some(self.edit(source, &file, text, save));
             }
             Action::Unwatch { path } => return Some(self.unwatch(client, source, &path)),
+            Action::Complete(text) => {
+                return self.write((client, id), source, Question::Complete, text);
+            }
+            Action::Hover(text) => return self.write((client, id), source, Question::Hover, text),
+            Action::Define(text) => {
+                return self.write((client, id), source, Question::Define, text);
+            }
             _ => {}
         }
         let Some(Some(live)) = self.sources.get_mut(source) else { return None };
@@ -117,7 +125,10 @@ impl Engine {
             | Action::Watch { .. }
             | Action::Unwatch { .. }
             | Action::Compare { .. }
-            | Action::Edit { .. } => return None,
+            | Action::Edit { .. }
+            | Action::Complete(_)
+            | Action::Hover(_)
+            | Action::Define(_) => return None,
         })
     }
 

@@ -30,7 +30,7 @@ struct Again {
 
 impl Engine {
     /// Works beside; the page is answered when that is done.
-    fn beside(
+    pub(super) fn beside(
         &self,
         asked: (u64, u64),
         work: impl FnOnce(Cancel) -> Result<Value, Refusal> + Send + 'static,

@@ -10,9 +10,11 @@ mod going;
 mod live;
 mod past;
 mod tap;
+mod writing;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -25,6 +27,7 @@ use client::Client;
 use edit::Disk;
 use live::Live;
 use past::Told;
+use writing::Writing;
 
 /// What is shown.
 pub enum Subject {
@@ -72,6 +75,7 @@ pub(crate) struct Engine {
     cancel: Cancel,
     out: Option<PathBuf>,
     disk: Disk,
+    writing: Arc<Writing>,
     /// How many sessions were replaced as texts changed.
     edits: usize,
 }
@@ -89,7 +93,8 @@ impl Engine {
         disk.remember(&model);
         let run = Live::new(FIRST, model, *session);
         let (sources, clients) = (vec![Some(run)], BTreeMap::new());
-        Self { title, sources, clients, inbox, events, cancel, out, disk, edits: 0 }
+        let writing = Arc::default();
+        Self { title, sources, clients, inbox, events, cancel, out, disk, writing, edits: 0 }
     }
 
     /// Works until it is cancelled; the sessions as they are then.

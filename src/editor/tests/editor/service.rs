@@ -245,6 +245,21 @@ fn the_outline_has_sections_blocks_and_what_is_inside() {
     assert_eq!(variants.inside[0].inside[1].name, "b");
 }
 
+/// Between the letter of a raw text and its quotes nothing is written.
+#[test]
+fn every_place_of_a_text_can_be_asked_about() {
+    let service = service();
+    let text = stand(&PD.replace("\"body.state\"", "r#\"body.state\"#"));
+    let (document, diagram, survey) = open(&service, &text);
+    let mut said = 0;
+    for at in 0..=text.len() {
+        said += service.complete(&document, at, &diagram, Some(&survey)).len().min(1);
+        service.hover(&document, at, &diagram, Some(&survey));
+        service.define(&document, at, &diagram, Some(&survey));
+    }
+    assert!(said > text.len() / 4, "{said}");
+}
+
 #[test]
 fn positions_count_utf_16_units_and_return() {
     let text = "é😀b\r\nα\n";
