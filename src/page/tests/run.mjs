@@ -9,6 +9,7 @@ import { reference, shared, stand } from "./page.mjs";
 import { replayTests } from "./replay.mjs";
 import { speedTests } from "./speed.mjs";
 import { standTests } from "./stand.mjs";
+import { writingTests } from "./writing.mjs";
 
 await tests({
   async preparation() {
@@ -22,4 +23,5 @@ await tests({
   ...speedTests,
   ...mannersTests,
   ...replayTests,
+  ...writingTests,
 });

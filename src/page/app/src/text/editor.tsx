@@ -1,10 +1,5 @@
 // The text of the diagram: errors where they are, saved on request.
 
-import {
-  autocompletion,
-  type CompletionContext,
-  type CompletionResult,
-} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import {
   bracketMatching,
@@ -27,7 +22,6 @@ import {
   EditorView,
   highlightActiveLine,
   highlightActiveLineGutter,
-  hoverTooltip,
   keymap,
   lineNumbers,
 } from "@codemirror/view";
@@ -39,6 +33,7 @@ import type { Diagnostic, EditAnswer, TextFile } from "../protocol";
 import { icons } from "../ui/icons";
 import { place } from "./place";
 import { ron } from "./ron";
+import { service } from "./service";
 
 /** How long one stops typing before the text is compiled [ms]. */
 const PAUSE = 350;
@@ -74,6 +69,12 @@ const looks = EditorView.theme({
     border: "1px solid var(--line)",
   },
   ".cm-panels-bottom": { borderTop: "1px solid var(--line)" },
+  ".cm-tooltip .manual": {
+    maxWidth: "46rem",
+    maxHeight: "22rem",
+    overflow: "auto",
+    padding: "0.4rem 0.6rem",
+  },
   ".cm-diagnostic": { whiteSpace: "pre-wrap", fontFamily: "var(--sans)" },
 });
 
@@ -107,60 +108,6 @@ function marksOf(text: Text, file: string, diagnostics: readonly Diagnostic[]): 
       };
     });
 }
-
-interface Offered {
-  items?: { label: string; detail?: string; info?: string; kind?: string; insert?: string }[];
-  from?: number;
-}
-
-/** Whether the server completes and explains; one refusal is enough to stop asking. */
-let serves = true;
-
-async function completions(context: CompletionContext): Promise<CompletionResult | null> {
-  const word = context.matchBefore(/[\w.[\]]*/);
-  if (!serves || !app.live.value || (!context.explicit && !word?.text)) return null;
-  const line = context.state.doc.lineAt(context.pos);
-  try {
-    const answer = await app.ask<Offered>("complete", {
-      file: chosen.value,
-      line: line.number,
-      column: context.pos - line.from + 1,
-      text: context.state.doc.toString(),
-    });
-    const options = (answer.items ?? []).map(({ label, detail, info, kind, insert }) => ({
-      label,
-      detail,
-      info,
-      type: kind,
-      apply: insert,
-    }));
-    return { from: word?.from ?? context.pos, options };
-  } catch {
-    serves = false;
-    return null;
-  }
-}
-
-const explained = hoverTooltip(async (view, pos) => {
-  if (!serves || !app.live.value) return null;
-  const line = view.state.doc.lineAt(pos);
-  try {
-    const answer = await app.ask<{ text?: string }>("hover", {
-      file: chosen.value,
-      line: line.number,
-      column: pos - line.from + 1,
-      text: view.state.doc.toString(),
-    });
-    if (!answer.text) return null;
-    const dom = document.createElement("pre");
-    dom.className = "manual";
-    dom.textContent = answer.text;
-    return { pos, create: () => ({ dom }) };
-  } catch {
-    serves = false;
-    return null;
-  }
-});
 
 /** Texts of files as they are edited, with their history. */
 const buffers = new Map<string, EditorState>();
@@ -227,8 +174,7 @@ export function TextView() {
         highlightActiveLineGutter(),
         highlightSelectionMatches(),
         search(),
-        autocompletion({ override: [completions] }),
-        explained,
+        service(file.path),
         linter(null),
         ron,
         syntaxHighlighting(colours),
