@@ -177,9 +177,10 @@ impl Adapter {
                 self.say("console", &(commands::place(&stop.place) + "\n"));
                 self.stopped("pause", Some("the run has ended".to_owned()));
             }
+            // The request that ended it is heard next, and tells.
             Halt::Cancelled => {
                 self.cancel.reset();
-                self.stopped("pause", None);
+                self.is_going = false;
             }
             Halt::NoOtherPart => {
                 self.stopped(arrived, Some("there is no block of another part".to_owned()));

@@ -133,10 +133,8 @@ impl Adapter {
                 let text = "a parameter was changed here, which is undone";
                 self.stopped("step", Some(text.to_owned()));
             }
-            Found::Cancelled => {
-                self.cancel.reset();
-                self.stopped("pause", None);
-            }
+            // The request that ended it is heard next, and tells.
+            Found::Cancelled => self.cancel.reset(),
         }
         Ok(json!({ "allThreadsContinued": true }))
     }
