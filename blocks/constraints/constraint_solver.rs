@@ -422,10 +422,6 @@ impl Block for ConstraintSolver {
         memo.1 = None;
     }
 
-    fn accepts(&self, _: &Plan, (state, _): &Self::State, (known, _): &Self::State) -> bool {
-        state.is_like(known)
-    }
-
     fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         cx.state.0.commit(&cx.memo.0);
         cx.state.1.commit(cx.time.t, cx.memo.1);

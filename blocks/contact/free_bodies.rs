@@ -186,13 +186,6 @@ impl Block for FreeBodies {
         }
     }
 
-    fn accepts(&self, _: &Self::Plan, state: &FreeBodiesState, known: &FreeBodiesState) -> bool {
-        let lengths = |of: &FreeBodiesState| {
-            [&of.positions, &of.orientations, &of.velocities].map(|numbers| numbers.len())
-        };
-        lengths(state) == lengths(known) && state.solver.is_like(&known.solver)
-    }
-
     fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Scratch {
         Scratch::new(self, &plan.scene)
     }

@@ -262,10 +262,6 @@ impl Block for ContactInverseDynamics {
         State { solver: SolverState::new(found, count), torque, ..State::default() }
     }
 
-    fn accepts(&self, _: &Plan, state: &State, known: &State) -> bool {
-        state.solver.is_like(&known.solver) && state.torque.len() == known.torque.len()
-    }
-
     fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> Memo {
         let count = sizes.dim(&plan.count);
         let found = sizes.input(plan.io.acceleration) + 3 * count;
@@ -316,9 +312,7 @@ impl Block for ContactInverseDynamics {
         let horizon = self.horizon.map_or(cx.time.step, Positive::value);
         contacts.gather(&points, expected, (self.reach.value(), recovery, horizon, after.len()))?;
         pressing.clear();
-        let before = cx.state.solver.warm_of(all_pressing.len());
-        let before = |&i: &usize| before.map_or(0.0, |before| before[i]);
-        pressing.extend(contacts.indices.iter().map(before));
+        pressing.extend(contacts.indices.iter().map(|&i| cx.state.solver.warm()[i]));
         forces.clear();
         forces.resize(3 * contacts.indices.len(), 0.0);
         if let Some(sensed) = cx.inputs.optional(plan.io.sensed) {

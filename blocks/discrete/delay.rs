@@ -3,7 +3,7 @@
 use legwork_block::quantity::Tensor;
 use legwork_block::{
     Any, Block, Invalid, Outcome, OutputCx, Parameters, PortUnit, Ports, RateRule, Sizes, Type,
-    UpdateCx, block, parameters, ports, same_lengths,
+    UpdateCx, block, parameters, ports,
 };
 use serde::{Deserialize, Serialize};
 
@@ -97,8 +97,8 @@ impl Block for Delay {
         state.samples[..first].copy_from_slice(newer);
     }
 
-    fn accepts(&self, _: &Self::Plan, state: &Ring, known: &Ring) -> bool {
-        same_lengths(state, known) && state.oldest < self.length
+    fn accepts(&self, _: &Self::Plan, state: &Ring) -> bool {
+        state.oldest < self.length
     }
 
     fn starting_at(&self, _: &Self::Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {

@@ -7,7 +7,7 @@ use legwork_block::quantity::{
 };
 use legwork_block::{
     Block, Int, Invalid, Outcome, OutputCx, Ports, RateRule, Report, Sizes, UpdateCx, Vector,
-    block, parameters, ports, same_lengths,
+    block, parameters, ports,
 };
 use serde::{Deserialize, Serialize};
 
@@ -103,8 +103,8 @@ impl Block for WaypointFollower {
         Course { is_at: vec![false; self.waypoints.len()], ..Course::default() }
     }
 
-    fn accepts(&self, _: &Plan, course: &Course, known: &Course) -> bool {
-        same_lengths(course, known) && course.index < self.waypoints.len()
+    fn accepts(&self, _: &Plan, course: &Course) -> bool {
+        course.index < self.waypoints.len()
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use legwork_block::quantity::{Formula, Tensor};
 use legwork_block::{
     Any, Block, Bool, Inputs, Int, Invalid, Outcome, OutputCx, Ports, RateRule, Real, Report,
-    Sizes, UpdateCx, block, parameters, ports, same_lengths,
+    Sizes, UpdateCx, block, parameters, ports,
 };
 use serde::{Deserialize, Serialize};
 
@@ -154,8 +154,8 @@ impl Block for StateMachine {
         Where { state: 0, hits: 0, values, taken: 0 }
     }
 
-    fn accepts(&self, _: &Self::Plan, at: &Where, known: &Where) -> bool {
-        same_lengths(at, known) && at.state < self.states.len()
+    fn accepts(&self, _: &Self::Plan, at: &Where) -> bool {
+        at.state < self.states.len()
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {

@@ -130,11 +130,11 @@ impl Block for MinMax {
         if plan.located { vec![0; sizes.output(plan.io.y)] } else { Vec::new() }
     }
 
-    fn accepts(&self, plan: &Plan, held: &Vec<usize>, known: &Vec<usize>) -> bool {
+    fn accepts(&self, plan: &Plan, held: &Vec<usize>) -> bool {
         // Elements of a vector are counted when it is read.
         let signals = plan.io.inputs.len();
         let is_one = |&held: &usize| signals == 1 || held < signals;
-        held.len() == known.len() && held.iter().all(is_one)
+        held.iter().all(is_one)
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {

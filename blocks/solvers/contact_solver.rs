@@ -197,10 +197,8 @@ where
         let own = if i == 0 { 0 } else { warm.len() };
         let method = &mut solver.method;
         warm.resize(own + problem.contact_count() * (method.warm_len)(sides), 0.0);
-        if i == 0
-            && let Some(known) = cx.state.warm_of(warm.len())
-        {
-            warm.copy_from_slice(known);
+        if i == 0 && cx.state.warm().len() == warm.len() {
+            warm.copy_from_slice(cx.state.warm());
         }
         solution = (method.solve)(&given, &mut warm[own..], forces)?;
         if i == 0 {

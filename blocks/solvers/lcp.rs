@@ -135,8 +135,8 @@ impl Block for Lcp {
         let lcp = View::new(matrix, vector).expect("inference gives M and q their sizes");
         let Scratch { solver, flags } = cx.scratch;
         flags.fill(0.0);
-        if let Some(warm) = cx.state.warm_of(flags.len()).filter(|_| !self.cold) {
-            flags.copy_from_slice(warm);
+        if !self.cold {
+            flags.copy_from_slice(cx.state.warm());
         }
         let solution = solver.solve(&lcp, flags, z);
         let warm: &[f64] = if self.cold { &[] } else { flags };

@@ -113,10 +113,7 @@ impl Block for Qp {
         let solution = if self.cold {
             solver.solve(&problem, x)
         } else {
-            sides.fill(0.0);
-            if let Some(warm) = cx.state.warm_of(sides.len()) {
-                sides.copy_from_slice(warm);
-            }
+            sides.copy_from_slice(cx.state.warm());
             solver.solve_warm(&problem, sides, x)
         };
         let solve = Solve::new(cx.time, solution, x, sides);

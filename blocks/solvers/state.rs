@@ -106,24 +106,14 @@ impl SolverState {
         &self.warm
     }
 
-    /// The same, if it has that many numbers.
-    pub(crate) fn warm_of(&self, len: usize) -> Option<&[f64]> {
-        Some(self.warm.as_slice()).filter(|warm| warm.len() == len)
-    }
-
-    /// Whether it is of as many unknowns. Warm starts and kept problems come and go.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.x.len() == other.x.len()
-    }
-
     /// What a replay needs beside the problem: what the first attempt began with, which is nothing
     /// if the next begins cold too, and J and the factor of M if it solved by them.
     fn extra(&self, warm: &[f64], mass: Option<(&[f64], &[f64])>) -> Vec<(&'static str, Vec<f64>)> {
         let mut extra = Vec::new();
         if !warm.is_empty() {
             let mut start = vec![0.0; warm.len()];
-            if let Some(warm) = self.warm_of(start.len()) {
-                start.copy_from_slice(warm);
+            if self.warm.len() == start.len() {
+                start.copy_from_slice(&self.warm);
             }
             extra.push(("start", start));
         }
@@ -326,10 +316,6 @@ macro_rules! solver_functions {
     () => {
         fn clear_memo(&self, memo: &mut Self::Memo) {
             memo.clear();
-        }
-
-        fn accepts(&self, _: &Self::Plan, state: &Self::State, known: &Self::State) -> bool {
-            state.is_like(known)
         }
 
         fn update(

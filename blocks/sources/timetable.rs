@@ -185,7 +185,7 @@ macro_rules! played {
                     plan.player.begin()
                 }
 
-                fn accepts(&self, plan: &Plan, held: &Option<Span>, _: &Option<Span>) -> bool {
+                fn accepts(&self, plan: &Plan, held: &Option<Span>) -> bool {
                     held.as_ref().is_none_or(|span| plan.player.has(span))
                 }
 

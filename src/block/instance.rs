@@ -403,7 +403,7 @@ impl<B: Block> Instance for Running<B> {
 
     fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), Box<Fault>> {
         let (state, functions): (B::State, Vec<Vec<u8>>) = decode(bytes)?;
-        if !self.block.accepts(&self.plan, &state, &self.state) {
+        if !self.block.accepts(&self.plan, &state) {
             return Err(Fault::new("expected a state of this block, found another".to_owned()));
         }
         load_functions(&mut self.functions, &functions)?;

@@ -160,7 +160,6 @@ pub use signal::{
     Any, Array, Bool, Bus, Feed, Feeding, In, Int, Items, Leaves, Matrix, OptionalIn, Out,
     PortTable, Pose, Real, Rotation, Shared, Signal, Slot, Vector,
 };
-pub use state_bytes::same_lengths;
 pub use structural::{ConcatVectors, Piece, StackRows};
 pub use typenames::{NamedType, TypeMaker, bus};
 pub use types::{Arg, BusType, Dim, Field as BusField, Type, Var, View as BusView};

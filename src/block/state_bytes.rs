@@ -3,7 +3,6 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::fault::Fault;
 
@@ -24,27 +23,6 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Box<Fault>>
         Ok((state, [])) => Ok(state),
         Ok((_, rest)) => Err(too_long(bytes, rest)),
         Err(error) => Err(unreadable(&error)),
-    }
-}
-
-/// Whether the lists in two states of one type are equally long. What only one of them has, such as
-/// the value of an option, is as it likes; a state that cannot be written is like none.
-#[must_use]
-pub fn same_lengths<T: Serialize>(state: &T, other: &T) -> bool {
-    fn alike(a: &Value, b: &Value) -> bool {
-        match (a, b) {
-            (Value::Array(a), Value::Array(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b))
-            }
-            (Value::Object(a), Value::Object(b)) => {
-                a.iter().all(|(key, a)| b.get(key).is_none_or(|b| alike(a, b)))
-            }
-            _ => true,
-        }
-    }
-    match (serde_json::to_value(state), serde_json::to_value(other)) {
-        (Ok(a), Ok(b)) => alike(&a, &b),
-        _ => false,
     }
 }
 
@@ -73,14 +51,6 @@ mod tests {
             let back: (Vec<f64>, Option<f64>, u64) = decode(&encode(&state).unwrap()).unwrap();
             assert_eq!((back.0[0].to_bits(), back.1.unwrap().to_bits(), back.2), (bits, bits, 3));
         }
-    }
-
-    #[test]
-    fn lists_of_other_lengths_are_no_state_of_the_block() {
-        let known = (vec![[1.0, 2.0], [3.0, 4.0]], None::<Vec<f64>>, f64::NAN);
-        assert!(same_lengths(&(vec![[5.0, 6.0], [0.0, 8.0]], Some(vec![1.0]), 0.0), &known));
-        assert!(!same_lengths(&(vec![[5.0, 6.0]], None, f64::NAN), &known));
-        assert!(!same_lengths(&vec![vec![1.0], vec![]], &vec![vec![1.0], vec![2.0]]));
     }
 
     #[test]

@@ -254,7 +254,7 @@ fn s7_1_states_of_another_size_are_refused() {
     let read = |bytes: &[u8]| Simulation::from_bytes(Arc::clone(&program), bytes).map(|_| ());
     assert!(read(&with(&three)).is_ok());
     let error = read(&with(&two)).unwrap_err();
-    assert!(error.to_string().contains("d: expected a state of this block"), "{error}");
+    assert!(error.to_string().contains("the state of `d` has another size"), "{error}");
 }
 
 /// A NaN and a negative zero in a state come back with all their bits.
