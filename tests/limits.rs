@@ -142,7 +142,7 @@ fn counts_of_inputs_are_bounded() {
     let range = "\"f\": Fcn(expression: \"sum(u[0..1000000000])\", in: { \"u\": \"wide.y\" })";
     refused("range", &Text::of_blocks(range), "invalid-parameter", "1000000000 elements");
     let sides = "\"g\": GaussContact(mu: 0.5, cone: Pyramid(sides: 9000000000000000))";
-    refused("sides", &Text::of_blocks(sides), "invalid-parameter", "at most 1000");
+    refused("sides", &Text::of_blocks(sides), "invalid-parameter", "at most 100,");
     let roots = "\"z\": ZeroPole(zeros: [], poles: \"=-1*ones(100000)\", gain: 1, in: { \"u\": \"one.y\" })";
     refused("roots", &Text::of_blocks(roots), "invalid-parameter", "at most 1000 roots");
 }
