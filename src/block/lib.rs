@@ -165,7 +165,7 @@ pub use typenames::{NamedType, TypeMaker, bus};
 pub use types::{Arg, BusType, Dim, Field as BusField, Type, Var, View as BusView};
 pub use unit::{
     NamedUnit, Scale, SymbolicUnit, Unit, UnitError, named_units, parse_quantity, parse_unit,
-    unit_prefixes,
+    unit_as_written, unit_prefixes,
 };
 pub use value::{
     Arguments, Choice, ChoiceArguments, Field as NodeField, Name, Named, Node, NodeKind, Number,

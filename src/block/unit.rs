@@ -24,7 +24,8 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use parse::{
-    NamedUnit, Scale, UnitError, named_units, parse_quantity, parse_unit, unit_prefixes,
+    NamedUnit, Scale, UnitError, named_units, parse_quantity, parse_unit, unit_as_written,
+    unit_prefixes,
 };
 pub use symbolic::SymbolicUnit;
 

@@ -1,8 +1,8 @@
 //! Overrides: `--set pd.kp=60`, `--with patch.ron`, applied to the tree before expansion.
 
 use legwork_block::{
-    Arguments, Diagnostic, Diagnostics, Name, Named, Node, NodeField, NodeKind, Place, Span, Text,
-    Unit, parse_quantity,
+    Arguments, Diagnostic, Diagnostics, Name, Named, Node, NodeField, NodeKind, Place, Scale, Span,
+    Text, Unit, parse_quantity, unit_as_written,
 };
 
 use crate::expand::{is_group, sections};
@@ -178,22 +178,24 @@ fn set_checked(
         // On top of the choices that are in the file.
         add_entry(variant, CHOICES, choice, path.span);
     }
-    let (mut at, rest) = if sections().any(|section| section == first) {
-        if field_mut(document, first).is_none() {
-            add_field(document, first, path.span);
-        }
-        (field_mut(document, first), &names[1..])
-    } else if entry_mut(document, "blocks", first).is_some() {
-        (field_mut(document, "blocks"), &names[..])
-    } else if entry_mut(document, "judge", first).is_some() {
-        (field_mut(document, "judge"), &names[..])
-    } else if names.len() == 1 && entry_mut(document, "params", first).is_some() {
-        (field_mut(document, "params"), &names[..])
-    } else if entry_mut(document, "variants", first).is_some() {
-        (field_mut(document, "variants"), &names[..])
+    let held = |document: &mut Node, section| entry_mut(document, section, first).is_some();
+    let (section, rest) = if sections().any(|section| section == first) {
+        (first, &names[1..])
+    } else if held(document, "blocks") {
+        ("blocks", &names[..])
+    } else if held(document, "judge") {
+        ("judge", &names[..])
+    } else if names.len() == 1 && held(document, PARAMS) {
+        (PARAMS, &names[..])
+    } else if held(document, VARIANTS) {
+        (VARIANTS, &names[..])
     } else {
         return Err(Box::new(unknown_start(document, first, path.span)));
     };
+    if field_mut(document, section).is_none() {
+        add_field(document, section, path.span);
+    }
+    let mut at = field_mut(document, section);
     for (i, name) in rest.iter().enumerate() {
         let Some(node) = at else { break };
         at = Some(step_into(node, name, i + 1 == rest.len(), path.span)?);
@@ -201,12 +203,59 @@ fn set_checked(
     let Some(node) = at else {
         return Err(Box::new(unknown_start(document, first, path.span)));
     };
-    put(node, value);
+    let mut value = value.clone();
+    if let (PARAMS, [name]) = (section, rest) {
+        give_its_unit(node, &mut value, name)?;
+    }
+    put(node, &value);
+    Ok(())
+}
+
+/// A bare number in place of a parameter that is written as a quantity, `"2 kg"`, has its unit; so
+/// has each of a list. Where it has a prefix, nobody knows whether 5 is 5 cm or 5 m.
+fn give_its_unit(old: &Node, value: &mut Node, name: &str) -> Result<(), Box<Diagnostic>> {
+    let (old, is_list) = match (old.list(), value.list()) {
+        (Some(old), Some(_)) => (old, true),
+        (None, None) => (std::slice::from_ref(old), false),
+        _ => return Ok(()),
+    };
+    let written = |node: &Node| match &node.kind {
+        // Set before.
+        NodeKind::Number(number) => number.unit.map(|unit| (unit, Scale::ONE)),
+        NodeKind::Text(text) => unit_as_written(&text.value),
+        _ => None,
+    };
+    let Some((unit, scale)) = old.first().and_then(written) else { return Ok(()) };
+    if !old.iter().all(|node| written(node) == Some((unit, scale))) {
+        return Ok(());
+    }
+    let values = match &mut value.kind {
+        NodeKind::List(values) if is_list => &mut values[..],
+        _ => std::slice::from_mut(value),
+    };
+    for value in values {
+        let NodeKind::Number(number) = &mut value.kind else { continue };
+        if number.unit.is_some() || number.value == 0.0 {
+            continue;
+        }
+        if scale != Scale::ONE {
+            let text = old[0].text().unwrap_or_default();
+            let message = format!("expected a number with a unit, as \"{text}\", found one alone");
+            return Err(Box::new(
+                Diagnostic::error("missing-unit", value.span, message)
+                    .also(old[0].span, format!("`{name}` is written so"))
+                    .hint("the unit has a prefix: with none, either could be meant"),
+            ));
+        }
+        number.unit = Some(unit);
+    }
     Ok(())
 }
 
 /// The section that says what feeds the inputs of a run.
 const INPUTS: &str = "inputs";
+/// The section of parameters.
+const PARAMS: &str = "params";
 /// The section of variants, and the field of one that lists its choices.
 const VARIANTS: &str = "variants";
 const CHOICES: &str = "choices";
@@ -419,7 +468,8 @@ mod tests {
     use crate::document::parse;
 
     const TEXT: &str = r#"Diagram(
-        params: { "v": Param(value: "0.1 m/s", min: 0.0), "d": "3 cm", "n": 2, "e": "=2*d" },
+        params: { "v": Param(value: "0.1 m/s", min: 0.0), "d": "3 cm", "n": 2, "e": "=2*d",
+            "m": "2 kg", "x": ["1 m", "2 m"] },
         blocks: { "b": Constant(value: "1 kg") },
     )"#;
 
@@ -448,10 +498,36 @@ mod tests {
             assert_eq!(unit_of(name, &["0"]), unit(kept), "{name}");
             assert_eq!(unit_of(name, &["0", "0.0"]), unit(kept), "{name} twice");
             assert_eq!(unit_of(name, &["\"0 s\""]), unit("s"), "{name} has its own");
-            // Nobody knows whether 5 is 5 cm or 5 m.
-            assert_eq!(unit_of(name, &["5"]), None, "{name}");
         }
         assert_eq!(unit_of("n", &["0"]), None);
         assert_eq!(unit_of("e", &["0"]), None);
+    }
+
+    #[test]
+    fn a_bare_number_has_the_unit_of_the_parameter_that_it_replaces() {
+        let unit = |text: &str| Some(parse_unit(text).unwrap().0);
+        assert_eq!(unit_of("m", &["5"]), unit("kg"));
+        assert_eq!(unit_of("params.m", &["-1.5", "7"]), unit("kg"));
+        assert_eq!(unit_of("m", &["\"3 s\""]), unit("s"));
+        assert_eq!(unit_of("n", &["5"]), None);
+        // A declared unit is given where the value is read, a block's by its place.
+        assert_eq!(unit_of("v", &["5"]), None);
+        assert_eq!(unit_of("b.value", &["5"]), None);
+
+        let set_to = |name: &str, value: &str| {
+            let mut document = parse(FileId(0), TEXT.as_bytes()).unwrap();
+            let value = parse(FileId(0), value.as_bytes()).unwrap();
+            let place = Place::from(document.span);
+            let mut diagnostics = Diagnostics::default();
+            set(&mut document, name, &place, &value, &mut diagnostics);
+            let codes: Vec<_> = diagnostics.iter().map(|found| found.code).collect();
+            (document.field("params").unwrap().entry(name).unwrap().clone(), codes)
+        };
+        let (_, codes) = set_to("d", "5");
+        assert_eq!(codes, ["missing-unit"]);
+        let (list, codes) = set_to("x", "[3, 0, \"4 cm\"]");
+        assert!(codes.is_empty());
+        let units: Vec<_> = list.list().unwrap().iter().map(written_unit).collect();
+        assert_eq!(units, [unit("m"), None, unit("m")]);
     }
 }

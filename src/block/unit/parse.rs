@@ -110,6 +110,14 @@ pub fn parse_quantity(text: &str) -> Result<(f64, Option<Unit>), UnitError> {
     }
 }
 
+/// The unit that a quantity is written in, with its prefix: `cm` of `"5 cm"`. `None` without a unit,
+/// or if the text is not a quantity.
+pub fn unit_as_written(quantity: &str) -> Option<(Unit, Scale)> {
+    let text = quantity.trim_start();
+    let rest = &text[number_length(text)..];
+    (rest.len() < text.len() && !rest.trim().is_empty()).then(|| parse_unit(rest).ok())?
+}
+
 impl Scale {
     /// [`Scale::apply`] that also accepts `inf`; overflow is `None`.
     fn apply_signed(self, text: &str) -> Option<f64> {
