@@ -15,11 +15,11 @@ pub(crate) const OVERLAPS: u32 = 4;
 pub(crate) struct Frame(Vec<u8>);
 
 /// A signal's part of a frame of samples.
-pub(crate) struct Sampled {
+pub(crate) struct Sampled<'s> {
     pub(crate) number: u32,
     pub(crate) leaves: usize,
     pub(crate) flags: u32,
-    pub(crate) rows: Rows,
+    pub(crate) rows: Rows<'s>,
 }
 
 impl Frame {
@@ -75,8 +75,10 @@ impl Frame {
     }
 
     /// Samples of signals.
-    pub(crate) fn samples(source: usize, signals: &[Sampled]) -> Self {
+    pub(crate) fn samples(source: usize, signals: &[Sampled<'_>]) -> Self {
         let mut frame = Self::new(SAMPLES, source);
+        let numbers = signals.iter().map(|signal| signal.rows.t.len() * (signal.leaves + 1));
+        frame.0.reserve(16 * (signals.len() + 1) + 8 * numbers.sum::<usize>());
         frame.count(signals.len());
         for Sampled { number, leaves, flags, rows } in signals {
             frame.word(*number);

@@ -152,10 +152,7 @@ impl Client {
             {
                 frames.push(Frame::pose(index, moment));
             }
-            let sampled = self.samples(index, live);
-            if !sampled.is_empty() {
-                frames.push(Frame::samples(index, &sampled));
-            }
+            frames.extend(self.samples(index, live));
         }
         if frames.is_empty() {
             return true;
@@ -166,7 +163,8 @@ impl Client {
         alive
     }
 
-    fn samples(&mut self, source: usize, live: &Live) -> Vec<Sampled> {
+    /// The samples of a source that it lacks.
+    fn samples(&mut self, source: usize, live: &Live) -> Option<Frame> {
         let tracks = live.tap.lock();
         let mut sampled = Vec::new();
         for (&(_, number), cursor) in self.watching.range_mut((source, 0)..(source + 1, 0)) {
@@ -183,6 +181,6 @@ impl Client {
             let (number, leaves) = (number as u32, track.store.leaves());
             sampled.push(Sampled { number, leaves, flags, rows });
         }
-        sampled
+        (!sampled.is_empty()).then(|| Frame::samples(source, &sampled))
     }
 }

@@ -250,7 +250,7 @@ impl<'r> Playback<'r> {
     }
 
     /// The samples of all signals, thinned where there are too many.
-    pub(super) fn samples(&self) -> Vec<Sampled> {
+    pub(super) fn samples(&self) -> Vec<Sampled<'_>> {
         let all: Vec<Series<'_>> = self.run.recording.series_of_all().collect();
         let width = |series: &Series<'_>| series.columns().len() + 1;
         let total: usize = all.iter().map(|series| series.len() * width(series)).sum();
@@ -267,11 +267,12 @@ impl<'r> Playback<'r> {
             let thinned = total > self.budget;
             if thinned {
                 let share = series.len() as f64 * self.budget as f64 / total as f64;
-                (t, values) = thin(&t, &values, leaves, (share as usize / 2).max(1));
+                let rows = t.len();
+                thin(&mut t, &mut values, leaves, rows, share as usize / 2);
                 // What is thinned is to be looked at: single precision will do, and packs well.
                 values.iter_mut().for_each(|value| *value = f64::from(*value as f32));
             }
-            let rows = Rows { t, values, thinned };
+            let rows = Rows { t: t.into(), values: values.into(), thinned };
             sampled.push(Sampled { number: number as u32, leaves, flags: 1, rows });
         }
         sampled
