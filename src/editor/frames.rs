@@ -14,6 +14,36 @@ const MOST_LINES: usize = 32;
 /// Longest message [bytes].
 const LONGEST_MESSAGE: u64 = 64 << 20;
 
+/// What comes from a client.
+pub(crate) enum Incoming {
+    Message(Value),
+    /// Bytes that are no JSON, and why.
+    Garbage(String),
+    /// The client has gone, or what it says has no frames.
+    Closed(io::Result<()>),
+}
+
+/// Reads on a thread of its own, to the end or until `take` says that nobody listens any more.
+pub(crate) fn read_all(
+    mut input: impl BufRead + Send + 'static,
+    mut take: impl FnMut(Incoming) -> bool + Send + 'static,
+) {
+    std::thread::spawn(move || {
+        loop {
+            let incoming = match read(&mut input) {
+                Ok(Some(Ok(message))) => Incoming::Message(message),
+                Ok(Some(Err(why))) => Incoming::Garbage(why),
+                Ok(None) => Incoming::Closed(Ok(())),
+                Err(error) => Incoming::Closed(Err(error)),
+            };
+            let is_last = matches!(incoming, Incoming::Closed(_));
+            if !take(incoming) || is_last {
+                return;
+            }
+        }
+    });
+}
+
 /// The next message; in the second place why its bytes are no JSON. Nothing at the end.
 ///
 /// # Errors

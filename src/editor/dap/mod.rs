@@ -13,20 +13,13 @@ mod stack;
 mod variables;
 
 use std::io::{self, BufRead, Write};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use legwork_study::{Cancel, Library};
 use serde_json::{Value, json};
 
-use crate::frames;
+use crate::frames::{self, Incoming};
 use adapter::Adapter;
-
-/// What the adapter hears.
-enum Event {
-    Message(Value),
-    Garbage(String),
-    Closed(io::Result<()>),
-}
 
 /// Serves one client until it leaves.
 ///
@@ -39,16 +32,22 @@ pub fn serve(
 ) -> io::Result<()> {
     let (events, heard) = channel();
     let cancel = Cancel::default();
-    read_all(input, events, cancel.clone());
+    let stop = cancel.clone();
+    frames::read_all(input, move |incoming| {
+        if ends(&incoming) {
+            stop.cancel();
+        }
+        events.send(incoming).is_ok()
+    });
     let mut adapter = Adapter::new(library, cancel);
     let mut sequence = 0_u64;
     while let Some(event) = next(&mut adapter, &heard) {
         match event {
-            Event::Closed(outcome) => return outcome,
-            Event::Garbage(why) => {
+            Incoming::Closed(outcome) => return outcome,
+            Incoming::Garbage(why) => {
                 adapter.say("stderr", &format!("a message is no JSON: {why}\n"));
             }
-            Event::Message(message) => hear(&mut adapter, &message),
+            Incoming::Message(message) => hear(&mut adapter, &message),
         }
         for mut message in adapter.outbox.drain(..) {
             sequence += 1;
@@ -63,7 +62,7 @@ pub fn serve(
 }
 
 /// The next event; while a run goes on, nothing is waited for.
-fn next(adapter: &mut Adapter, heard: &Receiver<Event>) -> Option<Event> {
+fn next(adapter: &mut Adapter, heard: &Receiver<Incoming>) -> Option<Incoming> {
     while adapter.is_going() && adapter.outbox.is_empty() {
         match heard.try_recv() {
             Ok(event) => return Some(event),
@@ -75,32 +74,19 @@ fn next(adapter: &mut Adapter, heard: &Receiver<Event>) -> Option<Event> {
         return heard.recv().ok();
     }
     // Something is to be said first.
-    Some(heard.try_recv().unwrap_or(Event::Message(Value::Null)))
+    Some(heard.try_recv().unwrap_or(Incoming::Message(Value::Null)))
 }
 
-/// Reads messages on a thread of their own. Those that end a run cancel what goes on.
-fn read_all(mut input: impl BufRead + Send + 'static, events: Sender<Event>, cancel: Cancel) {
-    std::thread::spawn(move || {
-        loop {
-            let event = match frames::read(&mut input) {
-                Ok(Some(Ok(message))) => Event::Message(message),
-                Ok(Some(Err(why))) => Event::Garbage(why),
-                Ok(None) => Event::Closed(Ok(())),
-                Err(error) => Event::Closed(Err(error)),
-            };
-            let is_last = matches!(event, Event::Closed(_));
-            let ends = |message: &Value| {
-                let command = message["command"].as_str().unwrap_or_default();
-                ["pause", "terminate", "disconnect"].contains(&command)
-            };
-            if is_last || matches!(&event, Event::Message(message) if ends(message)) {
-                cancel.cancel();
-            }
-            if events.send(event).is_err() || is_last {
-                return;
-            }
+/// Whether what goes on is cancelled.
+fn ends(incoming: &Incoming) -> bool {
+    match incoming {
+        Incoming::Message(message) => {
+            let command = message["command"].as_str().unwrap_or_default();
+            ["pause", "terminate", "disconnect"].contains(&command)
         }
-    });
+        Incoming::Closed(_) => true,
+        Incoming::Garbage(_) => false,
+    }
 }
 
 fn hear(adapter: &mut Adapter, message: &Value) {

@@ -1,7 +1,8 @@
 //! The language server: messages in, messages out.
 //!
 //! One thread reads, one compiles, the server's own answers: what is asked of a text never waits
-//! for a compilation but the first. Of several texts that wait the newest is compiled.
+//! for a compilation but the first. Of several texts that wait the newest is compiled. Masks and
+//! patches are looked at by themselves, unless a diagram that reads them is open too.
 
 mod answer;
 mod compiler;
@@ -10,23 +11,19 @@ mod state;
 
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::{Value, json};
 
-use crate::frames;
+use crate::frames::{self, Incoming};
 use crate::service::Service;
 use compiler::{Compiled, Compiler};
 use state::State;
 
 /// What the server hears.
 enum Event {
-    Message(Value),
-    /// Bytes that are no JSON.
-    Garbage(String),
+    Client(Incoming),
     Compiled(Box<Compiled>),
-    /// The client has gone, or what it says has no frames.
-    Closed(io::Result<()>),
 }
 
 /// Errors of JSON-RPC and LSP.
@@ -52,7 +49,8 @@ pub fn serve(
     mut output: impl Write,
 ) -> io::Result<bool> {
     let (events, heard) = channel();
-    read_all(input, events.clone());
+    let client = events.clone();
+    frames::read_all(input, move |incoming| client.send(Event::Client(incoming)).is_ok());
     let compiler = Compiler::begin(Arc::clone(&service), move |compiled| {
         events.send(Event::Compiled(Box::new(compiled))).is_ok()
     });
@@ -60,35 +58,17 @@ pub fn serve(
     talk(state, &heard, &mut output)
 }
 
-/// Reads messages on a thread of their own.
-fn read_all(mut input: impl BufRead + Send + 'static, events: Sender<Event>) {
-    std::thread::spawn(move || {
-        loop {
-            let event = match frames::read(&mut input) {
-                Ok(Some(Ok(message))) => Event::Message(message),
-                Ok(Some(Err(why))) => Event::Garbage(why),
-                Ok(None) => Event::Closed(Ok(())),
-                Err(error) => Event::Closed(Err(error)),
-            };
-            let is_last = matches!(event, Event::Closed(_));
-            if events.send(event).is_err() || is_last {
-                return;
-            }
-        }
-    });
-}
-
 fn talk(mut state: State, heard: &Receiver<Event>, output: &mut impl Write) -> io::Result<bool> {
     while let Ok(event) = heard.recv() {
         match event {
-            Event::Closed(Ok(())) => return Ok(false),
-            Event::Closed(Err(error)) => return Err(error),
-            Event::Garbage(why) => {
+            Event::Client(Incoming::Closed(Ok(()))) => return Ok(false),
+            Event::Client(Incoming::Closed(Err(error))) => return Err(error),
+            Event::Client(Incoming::Garbage(why)) => {
                 let refusal = Refusal(Code::Parse, why);
                 frames::write(output, &reply(&Value::Null, Err(refusal)))?;
             }
             Event::Compiled(compiled) => state.take(*compiled),
-            Event::Message(message) => {
+            Event::Client(Incoming::Message(message)) => {
                 let method = message["method"].as_str();
                 if method == Some("exit") {
                     return Ok(state.is_shut_down());
