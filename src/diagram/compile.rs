@@ -18,7 +18,7 @@ use crate::network::Network;
 use crate::overrides::{self, Options};
 use crate::rates::{self, RunTimes};
 use crate::render::SourceMap;
-use crate::survey::KnownPart;
+use crate::survey::Surveyed;
 use crate::{checks, functions, judge, layout, listing, memory, ports, schedule, subsystems};
 
 /// What came of a compilation.
@@ -51,14 +51,15 @@ pub fn compile(
     front(path, text, options, registry, disk, None)
 }
 
-/// [`compile`]; `survey` takes what paths lead to, also where there are mistakes.
+/// [`compile`]; `survey` takes what paths lead to, also where there are mistakes, and masks and
+/// patches by themselves.
 pub(crate) fn front(
     path: &Path,
     text: &[u8],
     options: &Options,
     registry: &Registry,
     disk: &dyn ReadFile,
-    survey: Option<&mut Vec<KnownPart>>,
+    survey: Option<Surveyed<'_>>,
 ) -> Compiled {
     let directory = path.parent().map(Path::to_owned).unwrap_or_default();
     let loader = Loader::new(registry, disk, directory, &options.roots);
@@ -70,7 +71,15 @@ pub(crate) fn front(
     let expanded = document.as_ref().and_then(|document| {
         let chosen = overrides::chosen_variants(options, &loader);
         let mut expander = Expander::new(registry, &loader, chosen, &mut found);
-        let expanded = expander.expand(document);
+        let kind = document.kind_name().map_or("", |kind| kind.text.as_str());
+        let expanded = match (&survey, kind) {
+            (Some(survey), "Mask") => expander.expand_mask_alone(document, survey.robot),
+            (Some(_), "Patch") => {
+                expander.look_at_patch(document);
+                None
+            }
+            _ => expander.expand(document),
+        };
         variants = expander.variants();
         (robots, ground) = (expander.robots().clone(), expander.ground().cloned());
         expanded
@@ -81,8 +90,11 @@ pub(crate) fn front(
         // `--signals` says all that is recorded.
         let logs_inside = if options.signals.is_empty() { logs_inside } else { Vec::new() };
         let logs = Logs { own: logs, inside: logs_inside };
-        let survey = survey.map(|known| (&names.tree, known));
+        let is_diagram = document.kind_name().is_some_and(|kind| kind.text == "Diagram");
+        let survey = survey.map(|survey| (&names.tree, survey.known));
         let typed = match infer(network, &assertions, logs.all(), survey, &mut found) {
+            // When and in which order a mask runs is its user's affair.
+            Ok(_) | Err(_) if !is_diagram => return None,
             Ok(typed) => typed,
             Err(network) => {
                 find_more(&network, &run, &logs, &mut found);

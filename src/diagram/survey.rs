@@ -1,10 +1,12 @@
 //! What paths lead to in a diagram, as far as it is known: also of one that has mistakes. It is for
 //! who writes diagrams; what runs is made by [`compile`](crate::compile()) alone.
 
-use legwork_block::{Registry, Type};
 use std::path::Path;
 
+use legwork_block::{Diagnostic, Diagnostics, FileId, Registry, Type};
+
 use crate::compile::{Compiled, front};
+use crate::document;
 use crate::loader::ReadFile;
 use crate::overrides::Options;
 use crate::unify::readable;
@@ -44,17 +46,71 @@ impl KnownPort {
     }
 }
 
+/// What a survey is to find.
+pub(crate) struct Surveyed<'s> {
+    /// What paths lead to.
+    pub(crate) known: &'s mut Vec<KnownPart>,
+    /// What stands for the robots of a mask, as it is written in `robots:`.
+    pub(crate) robot: &'s str,
+}
+
 /// Compiles a diagram as [`compile`](crate::compile()) does, and says what its paths lead to.
 ///
-/// Nothing is known of a text that is no RON, or no diagram.
+/// The file of a mask, or a patch, is looked at by itself: what is found is wrong with it whoever
+/// uses it. For a mask's robots stand `robots`, each written as in the section `robots:`, one after
+/// the other: what is wrong for one of them alone is no mistake of the mask.
+///
+/// Nothing is known of a text that is no RON, or none of these.
 pub fn survey(
     path: &Path,
     text: &[u8],
     options: &Options,
     registry: &Registry,
     disk: &dyn ReadFile,
+    robots: &[&str],
 ) -> (Compiled, Vec<KnownPart>) {
-    let mut known = Vec::new();
-    let compiled = front(path, text, options, registry, disk, Some(&mut known));
+    let survey = |robot| {
+        let mut known = Vec::new();
+        let surveyed = Surveyed { known: &mut known, robot };
+        (front(path, text, options, registry, disk, Some(surveyed)), known)
+    };
+    let (first, others) = robots.split_first().map_or(("", &[][..]), |(one, rest)| (*one, rest));
+    let (mut compiled, known) = survey(first);
+    let is_mask = document::begins_with(text, "Mask");
+    if !is_mask && !document::begins_with(text, "Patch") {
+        return (compiled, known);
+    }
+    let mut found = Diagnostics::default();
+    found.extend(compiled.diagnostics.into_iter().filter(|one| is_own(one, text)));
+    let others = if is_mask { others } else { &[] };
+    for robot in others {
+        if found.is_empty() {
+            break;
+        }
+        let (other, _) = survey(robot);
+        let is_common = |one: &Diagnostic| {
+            let same = |other: &Diagnostic| {
+                (other.code, other.primary.span) == (one.code, one.primary.span)
+            };
+            other.diagnostics.iter().any(same)
+        };
+        let common: Vec<Diagnostic> = found.into_iter().filter(is_common).collect();
+        found = Diagnostics::default();
+        found.extend(common);
+    }
+    compiled.diagnostics = found;
     (compiled, known)
+}
+
+/// Whether a diagnostic is about a mask or a patch of this text by itself: not about files whose
+/// names are read from where its user is, nor about types that its user decides or declares.
+fn is_own(found: &Diagnostic, text: &[u8]) -> bool {
+    let span = found.primary.span;
+    let written = || text.get(span.start as usize..span.end as usize).unwrap_or_default();
+    match found.code {
+        _ if span.file != FileId::default() => false,
+        "missing-file" => written().starts_with(b"\"std:"),
+        "unknown-type" | "unknown-bus" => false,
+        _ => true,
+    }
 }

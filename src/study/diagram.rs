@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::error::{Error, ErrorKind as Kind};
 use crate::files::{Allowed, Roots};
 use crate::library::{Library, doc_of};
+use crate::manual::STAND_INS;
 use crate::model::{Compiled, Model};
 
 /// A diagram's text, where it comes from, and the overrides that change it without touching its
@@ -278,11 +279,13 @@ impl Diagram {
         Compilation { model, diagnostics, sources, variants }
     }
 
-    /// What is known of it, as far as its mistakes let it be known.
+    /// What is known of it, as far as its mistakes let it be known. A mask or a patch is looked at
+    /// by itself, whoever uses it.
     pub fn survey(&self) -> Survey {
         let options = Options { roots: self.searched(), ..self.options.clone() };
         let registry = self.library.registry();
-        let (compiled, parts) = survey(&self.path, &self.text, &options, registry, &self.reader());
+        let (path, reader) = (&self.path, self.reader());
+        let (compiled, parts) = survey(path, &self.text, &options, registry, &reader, &STAND_INS);
         Survey {
             parts,
             robots: compiled.robots,

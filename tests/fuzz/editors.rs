@@ -27,7 +27,7 @@ pub(crate) struct Texts {
 
 impl Texts {
     pub(crate) fn new() -> Self {
-        let folders = ["diagrams", "tests/data/run", "blocks/masks"];
+        let folders = ["diagrams", "tests/data/run", "tests/data/masks", "blocks/masks"];
         let mut files = corpus(&folders, "ron");
         files.extend(corpus(&["diagrams"], "mask"));
         files.extend(corpus(&["diagrams"], "study"));

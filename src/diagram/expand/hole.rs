@@ -64,7 +64,10 @@ impl Expander<'_> {
 
     fn find_hole(&mut self, name: &str, node: &Node, env: &Env) -> Option<Hole> {
         if let Some(hole) = env.holes.get(name) {
-            return Some(hole.clone());
+            return hole.clone();
+        }
+        if env.is_open {
+            return None;
         }
         if env.root
             && let Some(variant) = self.variants.get(name)

@@ -85,10 +85,11 @@ impl Expander<'_> {
         }
         let missing = |name: &str, declaration: &Node| {
             let message = format!("parameter `{name}` of the interface is missing");
-            Diagnostic::error("missing-field", name_span(node), message)
-                .also(declaration.span, "declared here")
+            let found = Diagnostic::error("missing-field", name_span(node), message);
+            Some(found.also(declaration.span, "declared here"))
         };
-        let values = self.parameters(node, &params, env, &missing)?;
+        let (values, failed) = self.parameters(node, &params, env, &missing);
+        good &= failed.is_empty();
         let interface = Interface::read(file.ports, self.diagnostics)?;
         good.then(|| (interface, Env::of_names(Rc::new(values), &self.budget)))
     }

@@ -1,6 +1,6 @@
 //! Masks: their files, their parameters, their filled holes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use indexmap::IndexMap;
@@ -268,11 +268,11 @@ impl Expander<'_> {
                 .also(declaration.span, "declared here")
         };
         let no_value = |name: &str, declaration: &Node| {
-            missing(format!("parameter `{name}` of the mask is missing"), declaration)
+            Some(missing(format!("parameter `{name}` of the mask is missing"), declaration))
         };
-        let values = self.parameters(instance, &params().collect::<Vec<_>>(), env, &no_value);
-        good &= values.is_some();
-        let values = values.unwrap_or_default();
+        let (values, failed) =
+            self.parameters(instance, &params().collect::<Vec<_>>(), env, &no_value);
+        good &= failed.is_empty();
         let names = Rc::new(values);
         let mut filled = BTreeMap::new();
         for entry in holes() {
@@ -297,7 +297,8 @@ impl Expander<'_> {
                 }
             };
             let (interface, interface_names) = (Some(interface.clone()), Rc::clone(&names));
-            filled.insert(name.to_owned(), Hole { choice, env, interface, interface_names });
+            let hole = Hole { choice, env, interface, interface_names };
+            filled.insert(name.to_owned(), Some(hole));
         }
         good.then(|| Env {
             holes: Rc::new(filled),
@@ -306,23 +307,26 @@ impl Expander<'_> {
         })
     }
 
-    /// The values of the parameters `params` that `instance` states, else their defaults; `None`
-    /// if one is wrong or `missing`, which is reported.
+    /// The values of the parameters `params` that `instance` states, else their defaults, and the
+    /// names of those that are wrong, which is reported, or `missing`, of which that says what to
+    /// report.
     pub(super) fn parameters(
         &mut self,
         instance: &Node,
         params: &[Entry<'_>],
         env: &Env,
-        missing: &dyn Fn(&str, &Node) -> Diagnostic,
-    ) -> Option<IndexMap<String, Value>> {
-        let mut good = true;
+        missing: &dyn Fn(&str, &Node) -> Option<Diagnostic>,
+    ) -> (IndexMap<String, Value>, BTreeSet<String>) {
+        let mut failed = BTreeSet::new();
         let mut values: IndexMap<String, Value> = IndexMap::new();
         for &Entry { name, value: declaration, .. } in params {
             let Some(parameter) = language::read::<Parameter<'_>>(declaration, self.diagnostics)
             else {
+                failed.insert(name.to_owned());
                 continue;
             };
-            let inner = Env::of_names(Rc::new(values.clone()), &self.budget);
+            let (names, wrong) = (Rc::new(values.clone()), Rc::new(failed.clone()));
+            let inner = Env { failed: wrong, ..Env::of_names(names, &self.budget) };
             let given = instance.field(name);
             let value = match given.or(parameter.default) {
                 Some(node) => {
@@ -345,7 +349,7 @@ impl Expander<'_> {
                     })
                 }
                 None => {
-                    self.report(missing(name, declaration));
+                    self.diagnostics.extend(missing(name, declaration));
                     None
                 }
             };
@@ -353,10 +357,12 @@ impl Expander<'_> {
                 Some(value) => {
                     values.insert(name.to_owned(), value);
                 }
-                None => good = false,
+                None => {
+                    failed.insert(name.to_owned());
+                }
             }
         }
-        good.then_some(values)
+        (values, failed)
     }
 
     /// A parameter of a mask, held against the kind that it is declared to be.
@@ -390,15 +396,7 @@ impl Expander<'_> {
             (Some((_, fits)), _) => fits(&value),
             (None, "Param" | "") => true,
             (None, other) => {
-                let kinds = KINDS.map(|(word, _)| word.name);
-                self.report(
-                    Diagnostic::error(
-                        "unknown-parameter-kind",
-                        declaration.span,
-                        format!("expected one of `{}`, found `{other}`", kinds.join("`, `")),
-                    )
-                    .suggest(other, kinds),
-                );
+                self.unknown_kind(declaration, other);
                 return None;
             }
         };
@@ -411,6 +409,25 @@ impl Expander<'_> {
             return None;
         }
         Some(value)
+    }
+
+    /// Reports a kind of parameter that there is not.
+    fn unknown_kind(&mut self, declaration: &Node, kind: &str) {
+        let kinds = KINDS.map(|(word, _)| word.name);
+        let message = format!("expected one of `{}`, found `{kind}`", kinds.join("`, `"));
+        let found = Diagnostic::error("unknown-parameter-kind", declaration.span, message);
+        self.report(found.suggest(kind, kinds));
+    }
+
+    /// Looks at the kinds of parameters that have no value.
+    pub(super) fn check_kinds<'n>(&mut self, params: impl Iterator<Item = Entry<'n>>) {
+        for Entry { value: declaration, .. } in params {
+            let kind = declaration.kind_name().map_or("", |kind| kind.text.as_str());
+            let is_known = KINDS.iter().any(|(word, _)| word.name == kind);
+            if !is_known && !["Param", ""].contains(&kind) {
+                self.unknown_kind(declaration, kind);
+            }
+        }
     }
 
     /// Whether a value is within its bounds; lists are held element by element.

@@ -1,5 +1,6 @@
 //! Document → network: parameters, robots, variants, masks, for-each.
 
+mod alone;
 mod blocks;
 mod buses;
 mod checks;
@@ -170,14 +171,16 @@ pub(crate) struct Robots {
     asked_ground: Cell<bool>,
     /// Those whose own mistakes are reported already.
     failed: BTreeSet<String>,
+    /// Whether there may be others, of which nothing is known.
+    is_open: bool,
     /// Whether one of those was asked for: what its user then finds wrong only follows.
     asked_failed: Cell<bool>,
 }
 
 impl Robots {
-    /// Whether a robot has mistakes of its own, which are reported.
+    /// Whether nothing is known of a robot, and that is no news: its own mistakes are reported.
     pub(crate) fn is_failed(&self, name: &str) -> bool {
-        self.failed.contains(name)
+        self.failed.contains(name) || (self.is_open && !self.loaded.contains_key(name))
     }
 
     /// The warning that nothing stands on the ground, if that is so.
@@ -197,7 +200,7 @@ impl Robots {
 
 impl Resources for Robots {
     fn resource(&self, name: &str) -> Option<&Arc<dyn Resource>> {
-        if self.failed.contains(name) {
+        if self.is_failed(name) {
             self.asked_failed.set(true);
         }
         self.loaded.get(name)
@@ -380,7 +383,7 @@ impl<'a> Expander<'a> {
                 self.expand_group(frame, value, env);
                 continue;
             }
-            if let Some(reason) = bad_name(name, frame == Tree::ROOT) {
+            if let Some(reason) = bad_name(name, frame == Tree::ROOT && env.root) {
                 self.report(Diagnostic::error("bad-name", name_span, reason));
             }
             if let Some(known) = self.tree.frames[frame].items.get(name) {

@@ -71,6 +71,22 @@ construct! {
     }
 }
 
+/// What of a diagram is read when its names are known.
+pub(super) struct Sections<'n> {
+    log: Option<&'n Node>,
+    judge: Option<Entries<'n, OfJudge>>,
+    checks: Option<Entries<'n, OfChecks>>,
+    inputs: Option<Entries<'n, OfFeeds>>,
+    inside: Inside<'n>,
+}
+
+impl<'n> Sections<'n> {
+    /// An inside, and nothing else.
+    pub(super) fn of(inside: Inside<'n>) -> Self {
+        Self { log: None, judge: None, checks: None, inputs: None, inside }
+    }
+}
+
 /// What feeds inputs.
 pub(super) struct OfFeeds;
 
@@ -104,23 +120,33 @@ impl Expander<'_> {
         let env = self.begin_diagram(&diagram, document, around);
         let Diagram { run, log, judge, checks, inputs, inside, .. } = diagram;
         self.run = run.0.and_then(|run| self.run_section(&run, &env));
+        self.expand_sections(Sections { log, judge, checks, inputs, inside }, &env)
+    }
+
+    /// Expands what is in a diagram that has begun, seen by `env`.
+    pub(super) fn expand_sections(
+        &mut self,
+        sections: Sections<'_>,
+        env: &Env,
+    ) -> Option<Expanded> {
+        let Sections { log, judge, checks, inputs, inside } = sections;
         let root = self.new_frame(String::new(), None, None);
-        let ports = inside.ports.map(|ports| self.interface(ports, &env));
+        let ports = inside.ports.map(|ports| self.interface(ports, env));
         let (interface, of_types) = ports.unwrap_or_else(|| (Interface::default(), env.clone()));
-        let root_inputs = self.root_inputs(&interface, &of_types, inputs.as_ref(), &env);
+        let root_inputs = self.root_inputs(&interface, &of_types, inputs.as_ref(), env);
         if let Needed(Some(blocks)) = inside.blocks {
-            self.expand_blocks(root, &blocks, &env);
+            self.expand_blocks(root, &blocks, env);
         }
         let outs = inside.out.map(|out| self.outs(&out, &interface, root, "diagram", &of_types));
         let outs = outs.unwrap_or_default();
         self.check_outputs(&interface, &outs);
-        let judge = judge.map_or_else(Vec::new, |judge| self.judge(&judge, &env));
+        let judge = judge.map_or_else(Vec::new, |judge| self.judge(&judge, env));
         let assertions = self.wire();
         let outputs = self.root_outputs(&interface, &outs);
         self.keep_outputs_apart(&outputs);
-        let logs = log.map(|log| self.log(log, &judge, root, "", &env));
+        let logs = log.map(|log| self.log(log, &judge, root, "", env));
         let logs_inside = self.logs_inside();
-        let mut checks = self.checks(checks.as_ref(), root, "", &env);
+        let mut checks = self.checks(checks.as_ref(), root, "", env);
         checks.extend(self.checks_inside());
         let network = Network::new(std::mem::take(&mut self.blocks), self.var_count);
         self.warn_of_unused_grounds();

@@ -119,14 +119,17 @@ pub(crate) enum Collected {
 pub(crate) struct Env {
     /// Parameters, for-each names, robots.
     pub(crate) names: Rc<IndexMap<String, Value>>,
-    /// Holes that the user of a mask filled.
-    pub(crate) holes: Rc<BTreeMap<String, Hole>>,
+    /// Holes that the user of a mask filled; `None` of which nothing is known.
+    pub(crate) holes: Rc<BTreeMap<String, Option<Hole>>>,
     /// Whether this is the diagram itself, where variants are visible.
     pub(crate) root: bool,
     /// What is being unfolded around this place, so that nothing unfolds inside itself.
     pub(crate) around: Rc<Around>,
     /// Names whose own mistakes are reported already.
     pub(crate) failed: Rc<BTreeSet<String>>,
+    /// Whether there are names of which nothing is known, as in a patch by itself: nothing is said
+    /// of any that are not here.
+    pub(crate) is_open: bool,
     /// Names that got their value on the command line or in a patch, and where.
     pub(crate) elsewhere: Rc<BTreeMap<String, Span>>,
     /// What the expressions of the diagram may still make.
@@ -192,6 +195,7 @@ impl Env {
             root: false,
             around: Rc::default(),
             failed: Rc::default(),
+            is_open: false,
             elsewhere: Rc::default(),
         }
     }
@@ -207,7 +211,7 @@ impl Scope for Env {
     }
 
     fn is_reported(&self, name: &str) -> bool {
-        self.failed.contains(name)
+        self.is_open || self.failed.contains(name)
     }
 
     fn spend(&self, count: usize) -> bool {

@@ -22,6 +22,8 @@ pub(super) struct Compiled {
 struct Job {
     diagram: Diagram,
     number: u64,
+    /// Whether it is a mask or a patch, by itself.
+    is_part: bool,
 }
 
 #[derive(Default)]
@@ -54,12 +56,13 @@ impl Compiler {
         Self { shared }
     }
 
-    /// Compiles this text of a file, in place of one that waits.
-    pub(super) fn compile(&self, path: &str, diagram: Diagram, number: u64) {
+    /// Compiles this text of a file, in place of one that waits; `is_part` says that it is a mask or
+    /// a patch.
+    pub(super) fn compile(&self, path: &str, diagram: Diagram, number: u64, is_part: bool) {
         let (queue, condition) = &*self.shared;
         let mut queue = lock(queue);
         queue.newest.insert(path.to_owned(), number);
-        queue.jobs.insert(path.to_owned(), Job { diagram, number });
+        queue.jobs.insert(path.to_owned(), Job { diagram, number, is_part });
         condition.notify_one();
     }
 
@@ -111,18 +114,21 @@ fn work(service: &Service, shared: &(Mutex<Queue>, Condvar), tell: &impl Fn(Comp
                     false => findings::of_survey(&survey),
                 };
                 let number = job.number;
-                rest.push((path.clone(), job));
+                // What else there is to say of a mask or a patch is said of diagrams that use it.
+                if !job.is_part {
+                    rest.push((path.clone(), job));
+                }
                 tell(Compiled { path, number, findings, survey: Some(survey) })
             }
             None => {
-                let Some((path, Job { diagram, number })) = rest.pop() else { continue };
+                let Some((path, Job { diagram, number, is_part })) = rest.pop() else { continue };
                 // A text that came meanwhile, of any file, goes before.
                 let goes_on = || is_newest(&path, number) && lock(&shared.0).jobs.is_empty();
                 match findings::of_check(&diagram, &goes_on) {
                     Some(findings) => tell(Compiled { path, number, findings, survey: None }),
                     None => {
                         if is_newest(&path, number) {
-                            rest.push((path, Job { diagram, number }));
+                            rest.push((path, Job { diagram, number, is_part }));
                         }
                         true
                     }

@@ -38,6 +38,13 @@ pub(super) struct Open {
     pub(super) survey: Option<Arc<Survey>>,
 }
 
+impl Open {
+    /// Whether it is a mask or a patch, which is looked at by itself.
+    fn is_part(&self) -> bool {
+        self.document.kind().is_some_and(|kind| ["Mask", "Patch"].contains(&kind))
+    }
+}
+
 pub(super) struct State {
     pub(super) service: Arc<Service>,
     compiler: Compiler,
@@ -168,6 +175,7 @@ impl State {
         }
         self.compiler.forget(&path);
         self.found(&path, Vec::new());
+        self.publish_parts();
         // Diagrams that read it see the disk again.
         self.compile_readers(&path);
     }
@@ -176,7 +184,7 @@ impl State {
     fn changed(&mut self, path: &str) {
         let Some(open) = self.open.get(path) else { return };
         let is_compiled = open.document.kind().is_none_or(|kind| {
-            !["Mask", "Interface", "Choices", "Patch"].contains(&kind)
+            !["Interface", "Choices"].contains(&kind)
                 && self.service.library().registry().find_resource(kind).is_none()
         });
         if is_compiled {
@@ -190,22 +198,27 @@ impl State {
     }
 
     fn compile_readers(&mut self, path: &str) {
-        let reads = |open: &Open| {
+        let readers: Vec<String> = self.readers(path).map(str::to_owned).collect();
+        readers.iter().for_each(|reader| self.compile(reader));
+    }
+
+    /// The other texts that are open and read a file.
+    fn readers<'s>(&'s self, path: &'s str) -> impl Iterator<Item = &'s str> {
+        let reads = move |open: &Open| {
             let survey = open.survey.as_ref();
             survey.is_some_and(|survey| survey.sources.names().any(|name| name == path))
         };
-        let readers = self.open.iter().filter(|(own, open)| *own != path && reads(open));
-        let readers: Vec<String> = readers.map(|(own, _)| own.clone()).collect();
-        readers.iter().for_each(|reader| self.compile(reader));
+        let others = self.open.iter().filter(move |(own, _)| *own != path);
+        others.filter(move |(_, open)| reads(open)).map(|(own, _)| own.as_str())
     }
 
     fn compile(&mut self, path: &str) {
         let Some(diagram) = self.diagram(path) else { return };
         self.count += 1;
-        if let Some(open) = self.open.get_mut(path) {
-            open.number = self.count;
-        }
-        self.compiler.compile(path, diagram, self.count);
+        let Some(open) = self.open.get_mut(path) else { return };
+        open.number = self.count;
+        let is_part = open.is_part();
+        self.compiler.compile(path, diagram, self.count, is_part);
     }
 
     /// A text as a diagram, among the other texts that are open.
@@ -235,9 +248,13 @@ impl State {
                 open.survey = Some(Arc::new(survey));
             }
         }
+        let is_reader = !open.is_part() && is_first;
         // What a study has to say comes when its runs have been compiled.
         if !(is_study && is_first) {
             self.found(&path, findings);
+        }
+        if is_reader {
+            self.publish_parts();
         }
     }
 
@@ -268,14 +285,25 @@ impl State {
         }
     }
 
+    /// Publishes what is wrong with masks and patches, which depends on who reads them.
+    fn publish_parts(&mut self) {
+        let parts = self.open.iter().filter(|(_, open)| open.is_part());
+        let parts: Vec<String> = parts.map(|(part, _)| part.clone()).collect();
+        parts.iter().for_each(|part| self.publish(part));
+    }
+
     fn publish(&mut self, file: &str) {
         let mut all: Vec<&Finding> = Vec::new();
-        for finding in self.wrong.get(file).into_iter().flat_map(BTreeMap::values).flatten() {
-            if !all.contains(&finding) {
-                all.push(finding);
+        let open = self.open.get(file);
+        // Who uses a mask knows what it is used for: that says more than the mask by itself.
+        let is_used = open.is_some_and(Open::is_part) && self.readers(file).next().is_some();
+        for (owner, findings) in self.wrong.get(file).into_iter().flatten() {
+            for finding in findings.iter().filter(|_| !is_used || owner != file) {
+                if !all.contains(&finding) {
+                    all.push(finding);
+                }
             }
         }
-        let open = self.open.get(file);
         let uri = open.map_or_else(|| uri_of(file), |open| open.uri.clone());
         let diagnostics: Vec<Value> =
             all.into_iter().map(|finding| convert::diagnostic(finding, |f| self.uri(f))).collect();

@@ -41,7 +41,7 @@ pub use self::parameter::Parameter;
 pub use self::port::{Function, Input, Output, Port, Ports};
 pub use self::search::{Hit, Match, search, search_among};
 
-pub(crate) use self::example::Examples;
+pub(crate) use self::example::{Examples, STAND_INS};
 use crate::reference;
 
 /// Everything that is known of a kind.

@@ -275,6 +275,31 @@ fn a_mask_is_judged_by_the_diagram_that_reads_it() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+/// Without a diagram that uses it a mask is looked at by itself; so is a patch.
+#[test]
+fn masks_and_patches_are_judged_by_themselves() {
+    let mut client = Client::ready();
+    for (uri, text, message) in [
+        (
+            "file:///nowhere/m.mask",
+            "Mask(format: 2, ports: (in: {}, out: { \"y\": \"Real\" }), blocks: { \"g\": Clock() }, \
+             out: { \"y\": \"g.z\" })",
+            "no output `z` on `g`",
+        ),
+        (
+            "file:///nowhere/p.patch",
+            "Patch(add: { \"g\": Gain(gian: 2.0) })",
+            "no parameter `gian`",
+        ),
+    ] {
+        client.open(uri, text);
+        let found = client.until(uri, |found| !found.is_empty());
+        assert!(found[0]["message"].as_str().unwrap().contains(message), "{found:?}");
+        client.tell("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+        client.until(uri, <[Value]>::is_empty);
+    }
+}
+
 #[test]
 fn of_many_changes_the_newest_counts() {
     let mut client = Client::ready();

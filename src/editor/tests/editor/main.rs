@@ -5,5 +5,6 @@
 
 mod dap;
 mod lsp;
+mod parts;
 mod service;
 mod support;
