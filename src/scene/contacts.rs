@@ -109,6 +109,16 @@ impl Contacts {
         Some(Self { forces: given.or(made), points })
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.points.len()
+    }
+
+    /// Where they are, and their forces.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
+        self.points.iter().flatten().copied().chain(self.forces)
+    }
+
     /// Whether the contacts lie in signals that are known; forces that do not are left out.
     pub(crate) fn keep(&mut self, is_known: &impl Fn(&Slot) -> bool) -> bool {
         self.forces = self.forces.filter(is_known);

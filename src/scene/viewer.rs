@@ -94,6 +94,21 @@ impl Viewer {
         self.contacts.retain_mut(|contacts| contacts.keep(&is_known));
     }
 
+    /// Whether something of it lies in signals that are not known.
+    pub fn lacks(&self, is_known: impl Fn(&Slot) -> bool) -> bool {
+        let robots = self.robots.iter().map(|seen| seen.q);
+        let contacts = self.contacts.iter().flat_map(Contacts::slots);
+        robots.chain(contacts).any(|slot| !is_known(&slot))
+    }
+
+    /// How many numbers a moment has: seven for each link, three for each robot, eleven for each
+    /// contact.
+    pub fn numbers(&self) -> usize {
+        let links: usize = self.scene.robots.iter().map(|robot| robot.links.len()).sum();
+        let contacts: usize = self.contacts.iter().map(Contacts::count).sum();
+        7 * links + 3 * self.robots.len() + 11 * contacts
+    }
+
     /// Whether there is nothing to see.
     pub fn is_empty(&self) -> bool {
         self.robots.is_empty() && self.contacts.is_empty()

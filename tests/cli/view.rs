@@ -174,3 +174,41 @@ fn a_slip_in_a_view_is_told_in_words() {
     std::fs::write(&kept, "{").unwrap();
     fails(&["view", "run", "-o", "x.html"], "run.json");
 }
+
+/// Contacts are not recorded: the run is gone through once more, and they are as they were.
+#[test]
+fn a_page_of_a_run_shows_forces_that_are_not_recorded() {
+    let here = folder();
+    let run = |words: &[&str]| {
+        let done = legwork(here.path(), words);
+        assert_eq!(done.code, 0, "{words:?}: {}", done.err);
+        done.err
+    };
+    run(&["run", "demo:stand", "--out", "run", "--no-checks", "-q"]);
+    let said = run(&["view", "run", "-o", "x.html"]);
+    assert!(!said.contains("not recorded"), "{said}");
+    let poses = |name: &str| {
+        let (_, frames) = page_messages(&here.path().join(name));
+        frames.into_iter().filter(|frame| word(frame, 0) == 1).collect::<Vec<_>>()
+    };
+    let number = |frame: &[u8], at: usize| f32::from_bits(word(frame, at) as u32);
+    // Behind 17 links and a centre of mass.
+    let contacts = 6 + 7 * 17 + 3;
+    let found = poses("x.html");
+    assert_eq!(found.len(), 181);
+    for frame in &found {
+        assert_eq!(word(frame, contacts), 4, "four feet");
+    }
+    // Before it lands nothing carries it, at the end the ground does; 8.25 kg and the rotors.
+    let carried = |frame: &[u8]| -> f32 {
+        (0..4).map(|foot| number(frame, contacts + 1 + 11 * foot + 9)).sum()
+    };
+    assert_eq!(carried(&found[0]), 0.0);
+    assert!((carried(&found[180]) - 8.25 * 9.81).abs() < 1.0, "{}", carried(&found[180]));
+    // A run that was edited is not what the diagram alone leads to.
+    write(&here, "lines", "set pd.kp 80\ncontinue\nquit\n");
+    run(&["step", "demo:stand", "--out", "edited", "--script", "lines"]);
+    let said = run(&["view", "edited", "-o", "y.html"]);
+    assert!(said.contains("not recorded of it: it was edited as it ran"), "{said}");
+    assert!(poses("y.html").iter().all(|frame| word(frame, contacts) == 0));
+}

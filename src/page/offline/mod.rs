@@ -12,6 +12,7 @@
 
 mod playback;
 mod reduce;
+mod repeat;
 mod report;
 
 use std::io::Write as _;

@@ -11,6 +11,7 @@ use legwork_study::{Library, Recorded};
 use serde_json::{Value, json};
 
 use super::reduce;
+use super::repeat::Repeat;
 use crate::engine::describe::About;
 use crate::frames::Sampled;
 use crate::store::{Rows, thin};
@@ -26,6 +27,8 @@ pub(super) struct Playback<'r> {
     run: &'r Recorded,
     origin: Option<Origin>,
     viewer: Option<Viewer>,
+    /// What is seen, if the run could be repeated; else it is what recorded signals tell.
+    moments: Vec<Moment>,
     /// Meshes, reduced.
     pub(super) surfaces: BTreeMap<String, Surface>,
     /// What is not shown, a sentence each.
@@ -62,6 +65,7 @@ impl<'r> Playback<'r> {
         let mut playback = Self {
             run,
             viewer: None,
+            moments: Vec::new(),
             surfaces: BTreeMap::new(),
             unseen,
             end,
@@ -75,17 +79,30 @@ impl<'r> Playback<'r> {
         playback
     }
 
-    /// Finds what there is to see: robots and contacts whose signals are recorded.
+    /// Finds what there is to see: all of it if the run can be repeated, else robots and contacts
+    /// whose signals are recorded.
     fn see(&mut self, library: &Library, diagram: Option<&str>) {
         let Some(origin) = &self.origin else { return };
         let mut viewer = origin.viewer();
+        if viewer.is_empty() {
+            return;
+        }
         let mut known = vec![false; origin.program().arena_len];
         for slot in self.channels().flat_map(|(_, slots)| slots) {
             known[slot.range()].fill(true);
         }
-        viewer.keep(|slot| known[slot.range()].iter().all(|known| *known));
-        if viewer.is_empty() {
-            return;
+        if viewer.lacks(|slot| known[slot.range()].iter().all(|known| *known)) {
+            match self.repeat(&mut viewer) {
+                Ok(moments) => self.moments = moments,
+                Err(why) => {
+                    let run = &self.run.name;
+                    self.unseen.push(format!("`{run}`: what is not recorded of it: {why}"));
+                    viewer.keep(|slot| known[slot.range()].iter().all(|known| *known));
+                    if viewer.is_empty() {
+                        return;
+                    }
+                }
+            }
         }
         // Looks are not recorded: they are where the diagram is, if it still is there.
         let diagram = diagram.and_then(|name| library.open(name).ok());
@@ -209,21 +226,42 @@ impl<'r> Playback<'r> {
         .collect()
     }
 
-    /// Shows where everything was, so many times a second of the run; fewer if it is long, or has
-    /// many links.
+    /// When it is shown where everything was, so many times a second of the run; fewer if it is
+    /// long, or has many links.
+    fn times(&self, viewer: &Viewer) -> impl Iterator<Item = f64> + use<> {
+        let most = (self.pose_budget / viewer.numbers().max(1)).max(1);
+        let end = self.end;
+        let count = ((end * POSES).ceil() as usize).clamp(1, most);
+        (0..count).map(move |i| end * i as f64 / count as f64).chain([end])
+    }
+
+    /// Goes through the run once more.
+    ///
+    /// # Errors
+    /// Why that is not possible.
+    fn repeat(&self, viewer: &mut Viewer) -> Result<Vec<Moment>, String> {
+        let metadata = self.run.recording.metadata();
+        let (Some(origin), Some(metadata)) = (&self.origin, metadata) else {
+            return Err("nobody knows what made it".to_owned());
+        };
+        let (channels, times) = (self.channels().collect(), self.times(viewer).collect());
+        let other = &metadata.other;
+        Repeat { program: origin.program(), other, channels, times }.go(viewer)
+    }
+
+    /// Shows where everything was.
     pub(super) fn poses(&mut self, show: &mut dyn FnMut(&Moment)) {
+        if !self.moments.is_empty() {
+            self.moments.iter().for_each(show);
+            return;
+        }
         let Some(mut viewer) = self.viewer.take() else { return };
         let Some(origin) = &self.origin else { return };
         let mut arena = vec![0.0; origin.program().arena_len];
         let mut channels: Vec<(Series<'_>, Vec<Slot>, usize)> =
             self.channels().map(|(series, slots)| (series, slots, 0)).collect();
         let mut row = Vec::new();
-        // Seven numbers a link.
-        let links: usize = viewer.scene().robots.iter().map(|robot| robot.links.len()).sum();
-        let most = (self.pose_budget / (7 * links).max(1)).max(1);
-        let count = ((self.end * POSES).ceil() as usize).clamp(1, most);
-        for i in 0..=count {
-            let t = self.end * i as f64 / count as f64;
+        for t in self.times(&viewer) {
             let mut seen = None;
             for (series, slots, at) in &mut channels {
                 while *at + 1 < series.len() && series.stamp(*at + 1).t <= t {

@@ -48,6 +48,9 @@ export const replayTests = {
     });
     const wanted = shared.recorded.at("pd.tau", end);
     torques.forEach((value, i) => close(value, wanted[i], 1e-4, `torque ${i}`));
+    // Feet carry the robot, though contacts are not recorded.
+    const forces = await page.evaluate(() => window.legworkWorld.latest(0)?.contacts.length);
+    check(forces === 4, `${forces} contacts`);
     // What was run, and what its checks said.
     await page.click("#tab-report");
     const report = await page.textContent(".report");
