@@ -44,9 +44,8 @@ fn tables_of_ports_agree_with_what_blocks_declare() {
             block.plan(Ports::new(&world, &Diagrams, 0.001)).expect("the example plans");
         let schema = (kind.schema)();
         let doc = schema.get("description").and_then(|doc| doc.as_str()).expect("a manual");
-        let inputs: Vec<&str> = declaration.inputs.iter().map(|port| port.name.as_str()).collect();
-        let outputs: Vec<&str> =
-            declaration.outputs.iter().map(|port| port.name.as_str()).collect();
+        let inputs: Vec<&str> = declaration.inputs.iter().map(|port| &*port.name).collect();
+        let outputs: Vec<&str> = declaration.outputs.iter().map(|port| &*port.name).collect();
         for (side, declared) in [("| in `", inputs), ("| out `", outputs)] {
             let table: Vec<&str> = doc.lines().filter(|line| line.starts_with(side)).collect();
             if table.is_empty() || table.iter().any(|row| row.contains('…')) {

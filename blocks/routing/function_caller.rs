@@ -74,17 +74,17 @@ impl Block for FunctionCaller {
         let mut plan = Plan { function, arguments: Vec::new(), results: Vec::new() };
         for name in arguments {
             let (ty, unit) = (Any::var(ports.var()), ports.var());
-            let input = ports.input(name, &ty);
+            let input = ports.input(name.to_owned(), &ty);
             ports.note_in(input).same_unit(unit);
-            let argument = ports.argument(function, name, &ty);
+            let argument = ports.argument(function, name.to_owned(), &ty);
             ports.note_argument(argument).same_unit(unit).may_be_infinite();
             plan.arguments.push((input, argument));
         }
         for name in results {
             let (ty, unit) = (Any::var(ports.var()), ports.var());
-            let result = ports.result(function, name, &ty);
+            let result = ports.result(function, name.to_owned(), &ty);
             ports.note_result(result).same_unit(unit);
-            let output = ports.output(name, &ty);
+            let output = ports.output(name.to_owned(), &ty);
             ports.note_out(output).same_unit(unit);
             plan.results.push((result, output));
         }

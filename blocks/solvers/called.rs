@@ -217,7 +217,7 @@ impl ProgramFunction {
         let hessian = ports.argument(function, "H", &Matrix::of(n, n));
         let gradient = ports.argument(function, "g", &Vector::of(n));
         let rows = ports.argument(function, "A", &Matrix::of(m, n));
-        let mut bound = |name: &str, dim: &Dim| {
+        let mut bound = |name: &'static str, dim: &Dim| {
             let bound = ports.argument(function, name, &Vector::of(dim));
             ports.note_argument(bound).may_be_infinite();
             bound

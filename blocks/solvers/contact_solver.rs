@@ -89,7 +89,7 @@ impl Asked {
     /// Notes on the declared port what to do about another cone.
     pub(crate) fn note(&self, ports: &mut Ports<'_>, problem: In<ContactProblemBus>) {
         if let Some(name) = self.picky {
-            ports.note_in(problem).argument_hint(&needs_pyramid(name));
+            ports.note_in(problem).argument_hint(needs_pyramid(name));
         }
     }
 }

@@ -204,7 +204,8 @@ impl SignalFromRecording {
             .ok_or_else(|| self.unknown_field(channel, "expected a field"))?;
         let ty = self.ty(part.shape, channel)?;
         let table = self.table(&series, &part)?;
-        let unit = part.unit.map_or(PortUnit::Unspecified, PortUnit::from);
+        let unit =
+            part.unit.map_or(PortUnit::Unspecified, |unit| PortUnit::Is(unit.to_owned().into()));
         let player = Player::new(table, self.interpolation, self.after, ports);
         Ok(Plan { io: self.declare(ports, ty, unit), player })
     }

@@ -119,7 +119,7 @@ impl Rig {
         }
         let (mut inputs, mut outputs, mut arena) = (PortTable::new(), PortTable::new(), vec![]);
         for input in &declaration.inputs {
-            match without.contains(&input.name.as_str()) {
+            match without.contains(&&*input.name) {
                 true => inputs.push([]),
                 false => place(&mut inputs, &mut arena, &solution.resolve(&input.ty)),
             }

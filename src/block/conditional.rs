@@ -124,7 +124,7 @@ impl Block for Condition {
         } else {
             for i in 0..self.input_count {
                 let ty = ports.var();
-                ports.input(&format!("u{}", i + 1), &Any::var(ty));
+                ports.input(format!("u{}", i + 1), &Any::var(ty));
             }
             ports.rate(RateRule::Sampled);
         }

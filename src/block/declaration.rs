@@ -1,5 +1,6 @@
 //! The declaration of a block: ports, state, rate, guards, needs.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::expression::UnitEquation;
@@ -10,11 +11,14 @@ use crate::signal::Feed;
 use crate::types::{Dim, Type, Var};
 use crate::unit::{SymbolicUnit, Unit};
 
+/// A text of a declaration: as a rule one that its source has, which is not copied.
+pub type PortText = Cow<'static, str>;
+
 /// One input port.
 #[derive(Debug, Clone)]
 pub struct InputDeclaration {
     /// Name in `in:`.
-    pub name: String,
+    pub name: PortText,
     /// Type, with variables of the block's own.
     pub ty: Type,
     /// Unit, if one is declared.
@@ -22,18 +26,18 @@ pub struct InputDeclaration {
     /// Frame of coordinates, if one is declared.
     pub frame: Option<String>,
     /// What it is.
-    pub doc: String,
+    pub doc: PortText,
     /// Whether it may be left unconnected.
     pub optional: bool,
     /// Hint for a bus with other arguments; empty if there is none.
-    pub argument_hint: String,
+    pub argument_hint: PortText,
 }
 
 /// One output port.
 #[derive(Debug, Clone)]
 pub struct OutputDeclaration {
     /// Name in paths.
-    pub name: String,
+    pub name: PortText,
     /// Type, with variables of the block's own.
     pub ty: Type,
     /// Unit, if one is declared.
@@ -41,7 +45,7 @@ pub struct OutputDeclaration {
     /// Frame of coordinates, if one is declared.
     pub frame: Option<String>,
     /// What it is.
-    pub doc: String,
+    pub doc: PortText,
     /// The output group that computes it.
     pub group: usize,
     /// Whether infinite values are bounds, not mistakes.
@@ -68,7 +72,7 @@ pub enum PortUnit {
     #[default]
     Unspecified,
     /// This unit, as text, such as `N*m`.
-    Is(String),
+    Is(PortText),
     /// One with unknowns, which have one value on all ports of the block; such as that of `u` times
     /// that of a parameter.
     Of(SymbolicUnit),
@@ -99,15 +103,15 @@ impl PortUnit {
     }
 }
 
-impl From<&str> for PortUnit {
-    fn from(unit: &str) -> Self {
-        Self::Is(unit.to_owned())
+impl From<&'static str> for PortUnit {
+    fn from(unit: &'static str) -> Self {
+        Self::Is(PortText::Borrowed(unit))
     }
 }
 
 impl From<Unit> for PortUnit {
     fn from(unit: Unit) -> Self {
-        Self::Is(unit.to_string())
+        Self::Is(unit.to_string().into())
     }
 }
 

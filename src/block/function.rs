@@ -9,7 +9,7 @@ mod running;
 use std::marker::PhantomData;
 
 use crate::block::{Inputs, Time};
-use crate::declaration::{InputDeclaration, OutputDeclaration, PortUnit};
+use crate::declaration::{InputDeclaration, OutputDeclaration, PortText, PortUnit};
 use crate::fault::Fault;
 use crate::ports::{PortNote, Ports};
 use crate::signal::{In, Signal};
@@ -97,7 +97,7 @@ impl Ports<'_> {
     pub fn argument<S: Signal>(
         &mut self,
         function: Function,
-        name: &str,
+        name: impl Into<PortText>,
         signal: &S,
     ) -> Argument<S> {
         let arguments = &mut self.declaration.functions[function.index as usize].arguments;
@@ -106,7 +106,7 @@ impl Ports<'_> {
             ty: signal.ty(),
             unit: PortUnit::Unspecified,
             frame: None,
-            doc: String::new(),
+            doc: PortText::default(),
             group: 0,
             may_be_infinite: false,
             forwards: Vec::new(),
@@ -116,16 +116,21 @@ impl Ports<'_> {
     }
 
     /// Declares a result of a needed function.
-    pub fn result<S: Signal>(&mut self, function: Function, name: &str, signal: &S) -> ResultOf<S> {
+    pub fn result<S: Signal>(
+        &mut self,
+        function: Function,
+        name: impl Into<PortText>,
+        signal: &S,
+    ) -> ResultOf<S> {
         let results = &mut self.declaration.functions[function.index as usize].results;
         results.push(InputDeclaration {
             name: name.into(),
             ty: signal.ty(),
             unit: PortUnit::Unspecified,
             frame: None,
-            doc: String::new(),
+            doc: PortText::default(),
             optional: false,
-            argument_hint: String::new(),
+            argument_hint: PortText::default(),
         });
         let port = (results.len() - 1) as u16;
         ResultOf { function: function.index, port, signal: PhantomData }

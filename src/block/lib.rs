@@ -131,7 +131,7 @@ pub use block::{
 pub use conditional::{Condition, SignChange, Test};
 pub use declaration::{
     Ask, ContinuousState, Crossing, Declaration, Feeds, Forward, Guard, InputDeclaration, Manifold,
-    OutputDeclaration, PortUnit, RateRule, SolveFailure, SolveRule,
+    OutputDeclaration, PortText, PortUnit, RateRule, SolveFailure, SolveRule,
 };
 pub use diagnostic::{Diagnostic, Diagnostics, FileId, Label, Severity, Span, nearest};
 pub use expression::{

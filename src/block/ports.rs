@@ -9,7 +9,7 @@ use legwork_ode::Solver;
 use crate::block::Block;
 use crate::declaration::{
     Ask, ContinuousState, Crossing, Declaration, Feeds, Forward, Guard, InputDeclaration,
-    OutputDeclaration, PortUnit, RateRule, SolveRule,
+    OutputDeclaration, PortText, PortUnit, RateRule, SolveRule,
 };
 use crate::expression::UnitEquation;
 use crate::fault::Invalid;
@@ -35,9 +35,9 @@ pub struct Ports<'a> {
 pub struct PortNote<'p> {
     unit: &'p mut PortUnit,
     frame: &'p mut Option<String>,
-    doc: &'p mut String,
+    doc: &'p mut PortText,
     infinite: Option<&'p mut bool>,
-    argument_hint: Option<&'p mut String>,
+    argument_hint: Option<&'p mut PortText>,
 }
 
 impl<'p> PortNote<'p> {
@@ -62,7 +62,7 @@ impl<'p> PortNote<'p> {
     }
 
     /// States the unit, such as `N*m`; `1` for a pure number.
-    pub fn unit(&mut self, unit: &str) -> &mut Self {
+    pub fn unit(&mut self, unit: impl Into<PortText>) -> &mut Self {
         *self.unit = PortUnit::Is(unit.into());
         self
     }
@@ -81,12 +81,12 @@ impl<'p> PortNote<'p> {
 
     /// States the frame of coordinates.
     pub fn frame(&mut self, frame: &str) -> &mut Self {
-        *self.frame = Some(frame.into());
+        *self.frame = Some(frame.to_owned());
         self
     }
 
     /// Adds a description.
-    pub fn doc(&mut self, doc: &str) -> &mut Self {
+    pub fn doc(&mut self, doc: impl Into<PortText>) -> &mut Self {
         *self.doc = doc.into();
         self
     }
@@ -100,7 +100,7 @@ impl<'p> PortNote<'p> {
     }
 
     /// Hint for a bus at this input whose arguments are not the declared ones.
-    pub fn argument_hint(&mut self, hint: &str) -> &mut Self {
+    pub fn argument_hint(&mut self, hint: impl Into<PortText>) -> &mut Self {
         if let Some(text) = &mut self.argument_hint {
             **text = hint.into();
         }
@@ -213,24 +213,28 @@ impl<'a> Ports<'a> {
     }
 
     /// Declares an input that must be connected.
-    pub fn input<S: Signal>(&mut self, name: &str, signal: &S) -> In<S> {
+    pub fn input<S: Signal>(&mut self, name: impl Into<PortText>, signal: &S) -> In<S> {
         In { port: self.push_input(name, signal.ty(), false), signal: PhantomData }
     }
 
     /// Declares an input that may be left unconnected.
-    pub fn optional_input<S: Signal>(&mut self, name: &str, signal: &S) -> OptionalIn<S> {
+    pub fn optional_input<S: Signal>(
+        &mut self,
+        name: impl Into<PortText>,
+        signal: &S,
+    ) -> OptionalIn<S> {
         OptionalIn { port: self.push_input(name, signal.ty(), true), signal: PhantomData }
     }
 
-    fn push_input(&mut self, name: &str, ty: Type, optional: bool) -> u16 {
+    fn push_input(&mut self, name: impl Into<PortText>, ty: Type, optional: bool) -> u16 {
         self.declaration.inputs.push(InputDeclaration {
             name: name.into(),
             ty,
             unit: PortUnit::Unspecified,
             frame: None,
-            doc: String::new(),
+            doc: PortText::default(),
             optional,
-            argument_hint: String::new(),
+            argument_hint: PortText::default(),
         });
         (self.declaration.inputs.len() - 1) as u16
     }
@@ -242,7 +246,7 @@ impl<'a> Ports<'a> {
     }
 
     /// Declares an output of the current group.
-    pub fn output<S: Signal>(&mut self, name: &str, signal: &S) -> Out<S> {
+    pub fn output<S: Signal>(&mut self, name: impl Into<PortText>, signal: &S) -> Out<S> {
         if self.declaration.groups.is_empty() {
             self.declaration.groups.push(Feeds::All);
         }
@@ -251,7 +255,7 @@ impl<'a> Ports<'a> {
             ty: signal.ty(),
             unit: PortUnit::Unspecified,
             frame: None,
-            doc: String::new(),
+            doc: PortText::default(),
             group: self.declaration.groups.len() - 1,
             may_be_infinite: false,
             forwards: Vec::new(),

@@ -29,7 +29,7 @@ impl Block for StackRows {
         for i in 0..self.count {
             let n = ports.dim();
             rows = rows + n.clone();
-            let input = ports.input(&format!("u{}", i + 1), &Matrix(n, cols.clone()));
+            let input = ports.input(format!("u{}", i + 1), &Matrix(n, cols.clone()));
             let unit = ports.var();
             ports.note_in(input).same_unit(unit);
             units.push(PortUnit::from(unit));
@@ -96,13 +96,13 @@ impl Pure for ConcatVectors {
             let unit = ports.var();
             units.push(PortUnit::from(unit));
             if scalar {
-                let u = ports.input(&name, &Real);
+                let u = ports.input(name, &Real);
                 ports.note_in(u).same_unit(unit);
                 total = total + 1;
                 pieces.push(Piece::Scalar(u));
             } else {
                 let n = ports.dim();
-                let u = ports.input(&name, &Vector(n.clone()));
+                let u = ports.input(name, &Vector(n.clone()));
                 ports.note_in(u).same_unit(unit);
                 total = total + n;
                 pieces.push(Piece::Vector(u));

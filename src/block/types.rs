@@ -7,6 +7,8 @@ use std::fmt;
 use std::ops::{Add, Mul};
 use std::sync::Arc;
 
+use smallvec::{SmallVec, smallvec};
+
 /// A variable of inference: represents a dimension, a type, a unit or a bus argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Var(pub u32);
@@ -17,18 +19,18 @@ pub struct Dim {
     /// The part without variables.
     pub constant: i64,
     /// Coefficients of variables, sorted by variable, none zero.
-    pub terms: Vec<(i64, Var)>,
+    pub terms: SmallVec<[(i64, Var); 1]>,
 }
 
 impl Dim {
     /// The dimension `n`.
     pub fn fixed(n: usize) -> Self {
-        Self { constant: n as i64, terms: Vec::new() }
+        Self { constant: n as i64, terms: SmallVec::new() }
     }
 
     /// The unknown dimension `var`.
     pub fn var(var: Var) -> Self {
-        Self { constant: 0, terms: vec![(1, var)] }
+        Self { constant: 0, terms: smallvec![(1, var)] }
     }
 
     /// The number, if no variable is left and it is not negative.
@@ -46,14 +48,14 @@ impl Dim {
                 Err(i) => self.terms.insert(i, (factor * coefficient, var)),
             }
         }
-        self.terms.retain(|&(coefficient, _)| coefficient != 0);
+        self.terms.retain(|&mut (coefficient, _)| coefficient != 0);
         self
     }
 
     /// The same dimension with every variable replaced.
     #[must_use]
     pub fn substitute(&self, value: &dyn Fn(Var) -> Option<Self>) -> Self {
-        let mut out = Self { constant: self.constant, terms: Vec::new() };
+        let mut out = Self { constant: self.constant, terms: SmallVec::new() };
         for &(coefficient, var) in &self.terms {
             out = match value(var) {
                 Some(known) => out.plus(coefficient, &known),

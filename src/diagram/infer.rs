@@ -330,7 +330,7 @@ impl<'a> Inference<'a> {
             Some(self.solution.units.unit(unit)?.known()?.as_written().to_string())
         };
         let unit = |(index, unit): (usize, &PortUnit)| match unit {
-            PortUnit::Is(text) => Some(text.clone()),
+            PortUnit::Is(text) => Some(text.to_string()),
             PortUnit::Of(_) if self.open_times.contains(&(id, index)) => None,
             PortUnit::Of(unit) => known(unit),
             _ => None,
@@ -402,7 +402,7 @@ fn fit(
             && expected.args != found.args
             && !input.argument_hint.is_empty()
         {
-            diagnostic = diagnostic.hint(input.argument_hint.as_str());
+            diagnostic = diagnostic.hint(&*input.argument_hint);
         }
         let parameter = block.parameters.iter().find(|parameter| {
             let len = parameter.len.map(Type::vector);

@@ -291,7 +291,7 @@ fn shortest_cycle(graph: &Graph, set: &[NodeIndex]) -> Vec<NodeIndex> {
 /// The cycle with, per hop, its ports and why it feeds through; and the ways out.
 fn describe_cycle(part: &Blocks<'_>, graph: &Graph, cycle: &[NodeIndex]) -> Diagnostic {
     let block = |node: NodeIndex| part.block(graph[node].node);
-    let input = |node: NodeIndex, input: usize| block(node).declaration.inputs[input].name.as_str();
+    let input = |node: NodeIndex, input: usize| &*block(node).declaration.inputs[input].name;
     let mut chain = String::new();
     let mut hops: Vec<(NodeIndex, Hop)> = Vec::new();
     for (i, &node) in cycle.iter().enumerate() {
@@ -314,7 +314,7 @@ fn describe_cycle(part: &Blocks<'_>, graph: &Graph, cycle: &[NodeIndex]) -> Diag
         let declaration = &reader.declaration;
         let names = |choose: &dyn Fn(&OutputDeclaration) -> bool| -> Vec<&str> {
             let outputs = declaration.outputs.iter().filter(|output| choose(output));
-            outputs.map(|output| output.name.as_str()).collect()
+            outputs.map(|output| &*output.name).collect()
         };
         let why = match declaration.groups[graph[node].group] {
             Feeds::All => "every input of this block feeds its outputs at once",

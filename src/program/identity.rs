@@ -5,7 +5,7 @@
 
 use legwork_block::{
     Arg, BusField, BusType, BusView, Compiled, ContinuousState, Crossing, Dim, Guard, InstanceIo,
-    Manifold, PortTable, Slot, SolveFailure, SolveRule, Solver, Tolerance, Type, Var,
+    Manifold, PortTable, PortText, Slot, SolveFailure, SolveRule, Solver, Tolerance, Type, Var,
 };
 
 use crate::{
@@ -94,7 +94,6 @@ identity! {
     BusType { name, args, fields, views }
     BusField { name, ty, unit, frame; without doc }
     BusView { name, field, start, len, unit, units, frame; without labels }
-    Dim { constant, terms }
 }
 
 impl ProgramParts {
@@ -180,6 +179,20 @@ impl Identity for str {
 impl Identity for String {
     fn add_to(&self, hash: &mut Fnv) {
         self.as_str().add_to(hash);
+    }
+}
+
+impl Identity for PortText {
+    fn add_to(&self, hash: &mut Fnv) {
+        (**self).add_to(hash);
+    }
+}
+
+impl Identity for Dim {
+    fn add_to(&self, hash: &mut Fnv) {
+        let Dim { constant, terms } = self;
+        constant.add_to(hash);
+        terms.as_slice().add_to(hash);
     }
 }
 

@@ -23,7 +23,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use legwork_block::{
-    ContinuousState, Diagnostics, Guard, InstanceIo, PlannedBlock, Slot, SolveRule, Span, Type,
+    ContinuousState, Diagnostics, Guard, InstanceIo, PlannedBlock, PortText, Slot, SolveRule, Span,
+    Type,
 };
 use serde::{Deserialize, Serialize};
 
@@ -109,9 +110,9 @@ pub struct Node {
     /// The functions that the block needs, in the order in which it declared them.
     pub functions: Vec<FunctionProgram>,
     /// Names of the input ports.
-    pub input_names: Vec<String>,
+    pub input_names: Vec<PortText>,
     /// Names of the output ports.
-    pub output_names: Vec<String>,
+    pub output_names: Vec<PortText>,
     /// Types of the output ports, without variables.
     pub output_types: Vec<Type>,
     /// Outputs that may hold infinite bounds.

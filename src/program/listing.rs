@@ -75,7 +75,7 @@ fn write_wires(nodes: &[Node], edges: &[Edge], n: NodeId, out: &mut String) -> s
                 "    {} <- {}.{}{}{held}",
                 nodes[n].input_names[port as usize],
                 from.path,
-                from.output_names.get(edge.from_port as usize).map_or("", String::as_str),
+                from.output_names.get(edge.from_port as usize).map_or("", |name| name),
                 edge.part
             )?,
             None => writeln!(out, "    uses {}", from.path)?,

@@ -108,16 +108,16 @@ impl Block for Python {
         drop(functions);
         let mut plan = Plan { inputs: Vec::new(), outputs: Vec::new(), callable };
         for port in &plan.callable.inputs {
-            let input = ports.input(&port.0, &Any(type_of(port)));
+            let input = ports.input(port.0.clone(), &Any(type_of(port)));
             if let Some(unit) = &port.3 {
-                ports.note_in(input).unit(unit);
+                ports.note_in(input).unit(unit.clone());
             }
             plan.inputs.push(input);
         }
         for port in &plan.callable.outputs {
-            let output = ports.output(&port.0, &Any(type_of(port)));
+            let output = ports.output(port.0.clone(), &Any(type_of(port)));
             if let Some(unit) = &port.3 {
-                ports.note_out(output).unit(unit);
+                ports.note_out(output).unit(unit.clone());
             }
             plan.outputs.push(output);
         }

@@ -18,8 +18,13 @@ fn the_output_is_the_expression_of_inputs_and_time() {
 #[test]
 fn ports_stand_in_the_order_of_their_numbers() {
     let bench = Bench::new(fcn("u10 + u2 - u"), &[Type::Real, Type::Real, Type::Real]);
-    let names: Vec<String> =
-        bench.expect("an fcn").declaration.inputs.into_iter().map(|input| input.name).collect();
+    let names: Vec<String> = bench
+        .expect("an fcn")
+        .declaration
+        .inputs
+        .into_iter()
+        .map(|input| input.name.into_owned())
+        .collect();
     assert_eq!(names, ["u", "u2", "u10"]);
 }
 

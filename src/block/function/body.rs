@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::declaration::PortText;
 use crate::instance::{InstanceIo, PlannedBlock};
 use crate::signal::{PortTable, Slot};
 
@@ -47,7 +48,7 @@ pub struct FunctionBlock {
     /// Ports, with addresses in the function's arena.
     pub io: InstanceIo,
     /// Names of the output ports.
-    pub output_names: Vec<String>,
+    pub output_names: Vec<PortText>,
     /// Outputs that may hold infinite bounds.
     pub may_be_infinite: Vec<bool>,
     /// Whether `update` runs in the caller's update phase.

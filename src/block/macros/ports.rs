@@ -433,7 +433,8 @@ impl Port {
             }
             Name::Many(many) => {
                 let (pattern, names) = &**many;
-                let one = one(quote!(::std::convert::AsRef::<str>::as_ref(&name)));
+                let name = quote!(::std::convert::AsRef::<str>::as_ref(&name).to_owned());
+                let one = one(name);
                 quote! {{
                     let mut handles = ::std::vec::Vec::new();
                     for #pattern in #names {

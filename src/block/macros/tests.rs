@@ -189,9 +189,9 @@ fn the_table_declares_the_ports_in_its_order() {
     let handles = block.declare(&mut ports, 2);
     assert_eq!(handles.terms.len(), 2);
     let declared = ports.finish();
-    let inputs: Vec<&str> = declared.inputs.iter().map(|input| input.name.as_str()).collect();
+    let inputs: Vec<&str> = declared.inputs.iter().map(|input| &*input.name).collect();
     assert_eq!(inputs, ["u", "loss", "t1", "t2"]);
-    assert_eq!(declared.inputs[0].unit, PortUnit::Is("N*m/s^2".to_owned()));
+    assert_eq!(declared.inputs[0].unit, PortUnit::Is("N*m/s^2".into()));
     assert_eq!(declared.inputs[0].frame.as_deref(), Some("world"));
     assert_eq!(declared.inputs[0].doc, "the input");
     assert!(!declared.inputs[0].optional && declared.inputs[1].optional);
@@ -200,7 +200,7 @@ fn the_table_declares_the_ports_in_its_order() {
     let outputs: Vec<(&str, usize, bool)> = declared
         .outputs
         .iter()
-        .map(|output| (output.name.as_str(), output.group, output.may_be_infinite))
+        .map(|output| (&*output.name, output.group, output.may_be_infinite))
         .collect();
     assert_eq!(outputs, [("M", 0, true), ("y", 1, false)]);
     let all = (0..4).map(Feed::Input).collect();

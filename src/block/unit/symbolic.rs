@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::{DENOMINATOR, Unit};
 use crate::types::Var;
 
@@ -13,8 +15,11 @@ use crate::types::Var;
 pub struct SymbolicUnit {
     known: Unit,
     /// Exponents in twelfths with their variables, sorted by variable, none zero.
-    terms: Vec<(i32, Var)>,
+    terms: Terms,
 }
+
+/// Most units have one unknown or two.
+type Terms = SmallVec<[(i32, Var); 2]>;
 
 /// Twelfths of the exponent 1.
 const WHOLE: i32 = DENOMINATOR as i32;
@@ -45,7 +50,7 @@ impl SymbolicUnit {
 
     /// The variable that it is, if it is nothing else.
     pub fn only_var(&self) -> Option<Var> {
-        match *self.terms {
+        match self.terms[..] {
             [(WHOLE, var)] if self.known == Unit::ONE => Some(var),
             _ => None,
         }
@@ -70,14 +75,14 @@ impl SymbolicUnit {
         for &(exponent, var) in &other.terms {
             out.add_term(exponent.checked_mul(sign)?, var)?;
         }
-        out.terms.retain(|&(exponent, _)| exponent != 0);
+        out.terms.retain(|&mut (exponent, _)| exponent != 0);
         Some(out)
     }
 
     /// The unit of the power `numerator / denominator`; `None` if an exponent would be no multiple
     /// of 1/12 or overflows.
     pub fn power(&self, numerator: i32, denominator: i32) -> Option<Self> {
-        let mut terms = Vec::with_capacity(self.terms.len());
+        let mut terms = Terms::with_capacity(self.terms.len());
         for &(exponent, var) in &self.terms {
             let product = exponent.checked_mul(numerator)?;
             if denominator == 0 || product % denominator != 0 {
@@ -85,7 +90,7 @@ impl SymbolicUnit {
             }
             terms.push((product / denominator, var));
         }
-        terms.retain(|&(exponent, _)| exponent != 0);
+        terms.retain(|&mut (exponent, _)| exponent != 0);
         Some(Self { known: self.known.power(numerator, denominator)?, terms })
     }
 
@@ -101,14 +106,14 @@ impl SymbolicUnit {
 
     /// The same with every variable replaced that `value` knows; `None` if an exponent overflows.
     pub fn substitute<'u>(&self, value: &dyn Fn(Var) -> Option<Cow<'u, Self>>) -> Option<Self> {
-        let mut out = Self { known: self.known, terms: Vec::with_capacity(self.terms.len()) };
+        let mut out = Self { known: self.known, terms: Terms::with_capacity(self.terms.len()) };
         for &(exponent, var) in &self.terms {
             match value(var) {
                 Some(factor) => out.multiply(&factor, exponent)?,
                 None => out.add_term(exponent, var)?,
             }
         }
-        out.terms.retain(|&(exponent, _)| exponent != 0);
+        out.terms.retain(|&mut (exponent, _)| exponent != 0);
         Some(out)
     }
 
@@ -147,7 +152,7 @@ impl SymbolicUnit {
     /// The same with every variable renamed.
     #[must_use]
     pub fn renamed(&self, name: &dyn Fn(Var) -> Var) -> Self {
-        let mut terms: Vec<_> = self.terms.iter().map(|&(e, var)| (e, name(var))).collect();
+        let mut terms: Terms = self.terms.iter().map(|&(e, var)| (e, name(var))).collect();
         terms.sort_by_key(|&(_, var)| var);
         Self { known: self.known, terms }
     }
@@ -174,12 +179,12 @@ impl SymbolicUnit {
 
 impl From<Unit> for SymbolicUnit {
     fn from(known: Unit) -> Self {
-        Self { known, terms: Vec::new() }
+        Self { known, terms: Terms::new() }
     }
 }
 
 impl From<Var> for SymbolicUnit {
     fn from(var: Var) -> Self {
-        Self { known: Unit::ONE, terms: vec![(WHOLE, var)] }
+        Self { known: Unit::ONE, terms: smallvec![(WHOLE, var)] }
     }
 }

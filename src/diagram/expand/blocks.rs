@@ -277,7 +277,7 @@ fn check_inputs(
             Some(site) => format!("`{site}` is called with `{name}`, not an input of {kind}"),
             None => format!("expected an input of {kind}, found `{name}`"),
         };
-        let known = declared.iter().map(|input| input.name.as_str());
+        let known = declared.iter().map(|input| &*input.name);
         let found = not_among("unknown-port", span, message, name, known, "it has");
         diagnostics.push(match declared.is_empty() {
             true => found.hint("it has no inputs"),
@@ -286,12 +286,8 @@ fn check_inputs(
     }
     let is_missing =
         |(input, wire): &(&InputDeclaration, &Option<Wire>)| !input.optional && wire.is_none();
-    let missing: Vec<&str> = declared
-        .iter()
-        .zip(wires)
-        .filter(is_missing)
-        .map(|(input, _)| input.name.as_str())
-        .collect();
+    let missing: Vec<&str> =
+        declared.iter().zip(wires).filter(is_missing).map(|(input, _)| &*input.name).collect();
     let Some(first) = missing.first() else { return };
     let plural = if missing.len() > 1 { "s" } else { "" };
     let message = format!("{}: input{plural} `{}` not connected", block.path, missing.join("`, `"));

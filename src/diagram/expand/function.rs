@@ -129,8 +129,9 @@ impl Expander<'_> {
         self.tree.frames[outside].items.insert(CALLER.to_owned(), Item::Block(call));
         let function = &self.blocks[caller].declaration.functions[index];
         let name = function.name.clone();
-        let arguments: Vec<String> = function.arguments.iter().map(|a| a.name.clone()).collect();
-        let results: Vec<String> = function.results.iter().map(|r| r.name.clone()).collect();
+        let arguments: Vec<String> =
+            function.arguments.iter().map(|a| a.name.to_string()).collect();
+        let results: Vec<String> = function.results.iter().map(|r| r.name.to_string()).collect();
         let text = |text: String| text_node(text, value.span);
         let sources = arguments
             .iter()
@@ -179,10 +180,10 @@ impl Expander<'_> {
             return item;
         }
         let NetworkBlock { path, planned, declaration, .. } = &self.blocks[callee];
-        let inputs = declaration.inputs.iter().map(|input| input.name.as_str());
-        let outputs = declaration.outputs.iter().map(|output| output.name.as_str());
-        let arguments = function.arguments.iter().map(|argument| argument.name.as_str());
-        let results = function.results.iter().map(|result| result.name.as_str());
+        let inputs = declaration.inputs.iter().map(|input| &*input.name);
+        let outputs = declaration.outputs.iter().map(|output| &*output.name);
+        let arguments = function.arguments.iter().map(|argument| &*argument.name);
+        let results = function.results.iter().map(|result| &*result.name);
         let missing: Vec<String> =
             [lacking("input", inputs, arguments), lacking("output", outputs, results)]
                 .into_iter()

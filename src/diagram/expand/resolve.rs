@@ -117,10 +117,10 @@ impl Resolver<'_> {
         let message = format!("no output `{name}` on `{path}` ({})", planned.kind());
         if declaration.functions.iter().any(|function| function.name == name) {
             return Diagnostic::error("unknown-port", span, message)
-                .suggest(name, outputs.iter().map(|output| output.name.as_str()))
+                .suggest(name, outputs.iter().map(|output| &*output.name))
                 .hint("it is a function, whose signals live only inside a call");
         }
-        let known = outputs.iter().map(|output| output.name.as_str());
+        let known = outputs.iter().map(|output| &*output.name);
         let found = not_among("unknown-port", span, message, name, known, "it has");
         if outputs.is_empty() { found.hint("it has no outputs") } else { found }
     }

@@ -45,14 +45,14 @@ impl Inference<'_> {
                 let block = &self.network.blocks[*id];
                 kind = Some(block.planned.kind());
                 let declared = block.declaration.inputs.iter().map(|input| KnownPort {
-                    name: input.name.clone(),
+                    name: input.name.to_string(),
                     ty: self.solution.ty(&input.ty),
                     unit: self.unit_text(&UnitTerm::of(&input.unit)),
                     frame: input.frame.clone(),
-                    doc: input.doc.clone(),
+                    doc: input.doc.to_string(),
                 });
                 inputs = declared.collect();
-                block.declaration.outputs.iter().map(|output| output.name.clone()).collect()
+                block.declaration.outputs.iter().map(|output| output.name.to_string()).collect()
             }
             Item::Composite { outs, .. } => outs.keys().cloned().collect(),
             Item::Hole { outs, .. } => outs.clone(),
@@ -76,11 +76,11 @@ impl Inference<'_> {
         let source = resolver.path_source(frame, &path, false, 0).ok()?;
         let doc = match &source {
             Source::Port(part) if part.select.is_empty() => {
-                self.network.blocks[part.block].declaration.outputs[part.output.index()].doc.clone()
+                &*self.network.blocks[part.block].declaration.outputs[part.output.index()].doc
             }
-            _ => String::new(),
+            _ => "",
         };
-        let name = out.to_owned();
+        let (name, doc) = (out.to_owned(), doc.to_owned());
         Some(match self.carried(&source) {
             Ok(found) => {
                 let unit = self.unit_text(&found.unit);

@@ -1,6 +1,6 @@
 //! What the engine says of sources: models, states, blocks.
 
-use legwork_block::{FileId, Registry};
+use legwork_block::{FileId, PortText, Registry};
 use legwork_diagram::document;
 use legwork_picture::diagram::{self, Options};
 use legwork_program::{Edge, LogChannel, Node, NodeId, Program, SubsystemPort};
@@ -230,13 +230,13 @@ pub(crate) fn block(path: &str, about: &About<'_>) -> Option<Value> {
         })
     });
     let index = NodeId::new(program.nodes.iter().position(|other| other.path == path)?);
-    let input = |(port, name): (usize, &String)| {
+    let input = |(port, name): (usize, &PortText)| {
         let is_here = |edge: &&Edge| edge.to == index && edge.to_port == Some(port as u16);
         let edges: Vec<&Edge> = program.edges.iter().filter(is_here).collect();
         let from = edges.iter().map(|edge| {
             let from = &program.nodes[edge.from];
             let output = from.output_names.get(usize::from(edge.from_port));
-            format!("{}{}", output_path(from, output.map_or("", String::as_str)), edge.part)
+            format!("{}{}", output_path(from, output.map_or("", |name| name)), edge.part)
         });
         let ty = match edges[..] {
             [edge] if edge.part.is_empty() => {
@@ -248,7 +248,7 @@ pub(crate) fn block(path: &str, about: &About<'_>) -> Option<Value> {
         let from: Vec<String> = from.collect();
         json!({ "name": name, "path": from.first(), "from": from, "type": ty.unwrap_or_default() })
     };
-    let output = |(name, ty): (&String, &Type)| {
+    let output = |(name, ty): (&PortText, &Type)| {
         let path = output_path(node, name);
         let signal = program.signals.iter().find(|signal| signal.path == path);
         let unit = signal.and_then(|signal| signal.unit.as_deref()).unwrap_or_default();
@@ -292,7 +292,7 @@ fn part(path: &str, program: &Program) -> Option<Value> {
             let from = port.ports.iter().map(|part| {
                 let node = &program.nodes[part.node];
                 let output = node.output_names.get(usize::from(part.port));
-                let output = output.map_or("", String::as_str);
+                let output = output.map_or("", |name| name);
                 format!("{}.{output}{}", node.path, part.part)
             });
             let from: Vec<String> = from.collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use legwork_block::Type;
+use legwork_block::{PortText, Type};
 use legwork_program::{Edge, FunctionProgram, Node, PortPart, Program, Rate, Ratio, SubsystemPort};
 
 use super::schematic::{
@@ -68,8 +68,8 @@ fn block(
         let (frame, name) = frame_of(schematic, frames, &node.path);
         (frame, name, Role::Block)
     };
-    let output = |(name, ty): (&String, &Type)| Output {
-        name: name.clone(),
+    let output = |(name, ty): (&PortText, &Type)| Output {
+        name: name.to_string(),
         ty: ty.to_string(),
         bus: matches!(ty, Type::Bus(_) | Type::Array(..)),
     };
@@ -82,7 +82,7 @@ fn block(
         caption: node.caption.clone(),
         note: format!("{}: {}{}", node.path, node.text, calls(&node.functions)),
         sample_time: sample_time(program, node.rate),
-        inputs: node.input_names.clone(),
+        inputs: node.input_names.iter().map(ToString::to_string).collect(),
         outputs: node.output_names.iter().zip(&node.output_types).map(output).collect(),
     }
 }

@@ -76,7 +76,7 @@ fn shown(program: &Program, node: usize) -> Vec<Shown> {
     let node = &program.nodes[node];
     let mut out = Vec::new();
     for (port, name) in node.output_names.iter().enumerate() {
-        let path = match name.as_str() {
+        let path = match &**name {
             "" => node.path.clone(),
             name => format!("{}.{name}", node.path),
         };

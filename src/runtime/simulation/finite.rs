@@ -96,7 +96,7 @@ impl Engine {
             .iter()
             .find(|edge| edge.to == id && edge.to_port.is_some_and(|to| to as usize == port))?;
         let from = &program.nodes[edge.from];
-        let output = from.output_names.get(edge.from_port as usize).map_or("", String::as_str);
+        let output = from.output_names.get(edge.from_port as usize).map_or("", |name| name);
         Some(format!("`{name}` = {value} from `{}.{output}{}`", from.path, edge.part))
     }
 }

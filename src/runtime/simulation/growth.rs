@@ -245,7 +245,7 @@ impl Engine {
         match seen {
             Seen::Output(slot) => {
                 let i = position(&self.state.arena[slot.range()]);
-                let name = node.output_names.first().map_or("", String::as_str);
+                let name = node.output_names.first().map_or("", |name| name);
                 if slot.len == 1 { format!("output `{name}`") } else { format!("`{name}[{i}]`") }
             }
             Seen::Continuous(slot) => {

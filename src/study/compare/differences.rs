@@ -166,7 +166,7 @@ pub(super) fn source(program: &Program, quantity: &Quantity, element: usize) -> 
                         && address.is_some_and(|a| step.own.range().contains(&a))
                 });
                 let order = order.unwrap_or(usize::MAX);
-                return Source { block: node.path.clone(), port: name.clone(), order };
+                return Source { block: node.path.clone(), port: name.to_string(), order };
             }
         }
     }

@@ -89,7 +89,7 @@ fn block_difference(
 fn wires(program: &Program) -> BTreeSet<(String, String)> {
     let wire = |edge: &legwork_program::Edge| {
         let (from, to) = (&program.nodes[edge.from], &program.nodes[edge.to]);
-        let output = from.output_names.get(edge.from_port as usize).map_or("", String::as_str);
+        let output = from.output_names.get(edge.from_port as usize).map_or("", |name| name);
         let input = edge.to_port.map_or("", |port| &to.input_names[port as usize]);
         (format!("{}.{output}{}", from.path, edge.part), format!("{}.{input}", to.path))
     };

@@ -31,7 +31,9 @@ impl Ends {
             return Err(Error::request(format!("no block `{path}`{near}")));
         };
         let node = &program.nodes[index];
-        let port = |names: &[String], name: &str| names.iter().position(|own| own == name);
+        let port = |names: &[legwork_block::PortText], name: &str| {
+            names.iter().position(|own| own == name)
+        };
         let missing = |what: &str, name: &str| {
             let kind = node.kind;
             Error::request(format!("`{path}` is a {kind}, which has no {what} `{name}`"))

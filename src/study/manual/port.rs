@@ -80,11 +80,11 @@ impl Ports {
         macro_rules! port {
             ($of:expr) => {
                 Port {
-                    name: $of.name.clone(),
+                    name: $of.name.to_string(),
                     ty: letters.apply(&$of.ty.to_string()),
                     unit: unit(&$of.unit),
                     frame: $of.frame.clone(),
-                    doc: $of.doc.clone(),
+                    doc: $of.doc.to_string(),
                 }
             };
         }
@@ -125,7 +125,7 @@ fn list(ports: &[Port]) -> String {
 
 fn unit(unit: &PortUnit) -> Option<String> {
     match unit {
-        PortUnit::Is(unit) => Some(unit.clone()),
+        PortUnit::Is(unit) => Some(unit.to_string()),
         _ => None,
     }
 }
@@ -133,7 +133,7 @@ fn unit(unit: &PortUnit) -> Option<String> {
 /// Names of the inputs that reach the outputs of a group at once, directly or by a shared
 /// computation.
 fn feeds(declaration: &Declaration, group: usize) -> Vec<String> {
-    let name = |input: &InputDeclaration| input.name.clone();
+    let name = |input: &InputDeclaration| input.name.to_string();
     let Some(Feeds::Only(list)) = declaration.groups.get(group) else {
         return declaration.inputs.iter().map(name).collect();
     };

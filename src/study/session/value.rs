@@ -178,13 +178,13 @@ impl Session {
         let outputs = node.output_names.iter().enumerate().map(|(port, name)| {
             let slots = node.io.outputs.port(port).iter();
             // The one output of an input of the diagram has its path.
-            let path = match name.as_str() {
+            let path = match &**name {
                 "" => node.path.clone(),
                 name => format!("{}.{name}", node.path),
             };
             let signal = program.signals.iter().find(|signal| signal.path == path);
             Value {
-                path: name.clone(),
+                path: name.to_string(),
                 ty: Some(node.output_types[port].clone()),
                 unit: signal.and_then(|signal| signal.unit.clone()),
                 units: signal.map_or_else(Vec::new, |signal| signal.units.clone()),
@@ -220,7 +220,7 @@ fn input(simulation: &Simulation, index: usize, port: usize) -> InputView {
     let from = edges.iter().map(|edge| {
         let from = &program.nodes[edge.from];
         let output = from.output_names.get(edge.from_port as usize);
-        format!("{}.{}{}", from.path, output.map_or("", String::as_str), edge.part)
+        format!("{}.{}{}", from.path, output.map_or("", |name| name), edge.part)
     });
     let from: Vec<String> = from.collect();
     // The type is that of the output, if the whole of one is read.
@@ -232,7 +232,7 @@ fn input(simulation: &Simulation, index: usize, port: usize) -> InputView {
     };
     let slots = node.io.inputs.port(port).iter();
     let leaves = slots.map(|slot| simulation.arena()[slot.range()].to_vec()).collect();
-    let name = node.input_names[port].clone();
+    let name = node.input_names[port].to_string();
     let (units, labels) = (Vec::new(), Vec::new());
     let value = Value { path: name.clone(), ty, unit: None, units, labels, leaves };
     InputView { name, value: (!from.is_empty()).then_some(value), from }
