@@ -1,8 +1,9 @@
 //! Convex hulls, whole or of few vertices.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
+use foldhash::HashMap;
 use nalgebra::Vector3;
 use robust::{Coord3D, orient3d};
 
@@ -40,6 +41,10 @@ struct Face {
     corners: [u32; 3],
     /// Over the edge from corner k to corner k + 1.
     neighbors: [usize; 3],
+    /// The product of two edges, outwards; its length is twice the area.
+    product: Vector3<f64>,
+    /// How far rounding can take `product · (p − corner)` from its value, for every point p.
+    doubt: f64,
     /// Unit vector outwards.
     normal: Vector3<f64>,
     /// Points that see it, and those alone.
@@ -102,6 +107,8 @@ impl Hull {
 
 struct Growing<'p> {
     points: &'p [Vector3<f64>],
+    /// The largest distance of two points along an axis.
+    extent: f64,
     faces: Vec<Face>,
     /// Faces with points outside, by the bits of the distance of the farthest; of equal ones the
     /// first comes first. Faces that are gone stay in it.
@@ -158,7 +165,8 @@ impl<'p> Growing<'p> {
             true => [[a, b, c], [a, d, b], [b, d, c], [c, d, a]],
             false => [[a, c, b], [a, b, d], [b, c, d], [c, a, d]],
         };
-        let mut growing = Self { points, faces: Vec::new(), waiting: BinaryHeap::new() };
+        let mut growing =
+            Self { points, extent: longest.0, faces: Vec::new(), waiting: BinaryHeap::new() };
         for corners in corners {
             growing.push(corners);
         }
@@ -187,12 +195,18 @@ impl<'p> Growing<'p> {
     /// Adds a face without neighbours.
     fn push(&mut self, corners: [u32; 3]) {
         let [a, b, c] = corners.map(|i| self.point(i));
-        let normal = (b - a).cross(&(c - a));
+        let product = (b - a).cross(&(c - a));
+        // Six products of three differences, each off by at most 8 roundings of 2⁻⁵³ (counted as by
+        // J. R. Shewchuk 1997, §4.3), with a third more for what is of second order or underflows.
+        let doubt =
+            32.0 * f64::EPSILON * (b - a).amax() * (c - a).amax() * self.extent + f64::MIN_POSITIVE;
         // A sliver whose area rounds to nothing has no direction; who sees it is still exact.
-        let normal = normal.try_normalize(0.0).unwrap_or_default();
+        let normal = product.try_normalize(0.0).unwrap_or_default();
         self.faces.push(Face {
             corners,
             neighbors: [NONE; 3],
+            product,
+            doubt,
             normal,
             outside: Vec::new(),
             farthest: None,
@@ -200,9 +214,15 @@ impl<'p> Growing<'p> {
         });
     }
 
-    /// Whether a point lies strictly outside the plane of a face.
+    /// Whether a point lies strictly outside the plane of a face. Exact: where rounding could
+    /// decide, the predicate does.
     fn sees(&self, point: u32, face: usize) -> bool {
-        let [a, b, c] = self.faces[face].corners.map(|i| coordinates(&self.point(i)));
+        let Face { corners, product, doubt, .. } = &self.faces[face];
+        let above = product.dot(&(self.point(point) - self.point(corners[0])));
+        if above.abs() > *doubt {
+            return above > 0.0;
+        }
+        let [a, b, c] = corners.map(|i| coordinates(&self.point(i)));
         orient3d(a, b, c, coordinates(&self.point(point))) < 0.0
     }
 

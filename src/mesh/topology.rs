@@ -1,6 +1,6 @@
 //! Whether triangles bound a solid.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::mesh::Mesh;
 

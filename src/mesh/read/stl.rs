@@ -1,7 +1,6 @@
 //! STL: triangles without neighbours, binary or as text.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use nalgebra::Vector3;
 
 use super::bounded;
