@@ -140,7 +140,7 @@ impl Collisions {
         let links = solids(self, robot, ports.files(), &mut doubts)?;
         let (pairs, on_ground) = pairs(self, robot, &links, &mut doubts)?;
         let ground = self.ground.as_ref().map(|ground| ground.terrain(ports)).transpose()?;
-        let ground = ground.map(|Terrain { surface, friction }| OnGround {
+        let ground = ground.map(|Terrain { surface, friction, .. }| OnGround {
             surface,
             by_place: friction.filter(|_| self.mu.is_none()),
             links: on_ground,

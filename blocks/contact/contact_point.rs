@@ -98,7 +98,7 @@ impl ContactPoint {
     fn geometry(
         &self,
         robot: &Arc<RobotModel>,
-        ports: &Ports<'_>,
+        ports: &mut Ports<'_>,
     ) -> Result<ContactGeometry, Invalid> {
         let frame = robot.frame("frame", &self.frame)?;
         let features = vec![self.shape.feature(self.at, &robot.model, frame)?];

@@ -112,10 +112,10 @@ impl ContactGeometry {
         features: Vec<Feature>,
         ground: &Ground,
         (mu, restitution): (Option<f64>, f64),
-        ports: &Ports<'_>,
+        ports: &mut Ports<'_>,
     ) -> Result<Self, Invalid> {
         check_restitution(restitution)?;
-        let (Terrain { surface, friction: by_place }, body) =
+        let (Terrain { surface, friction: by_place, .. }, body) =
             ground.surface(robot, frame, ports)?;
         let friction = mu.unwrap_or(ContactBus::NO_FRICTION);
         let by_place = by_place.filter(|_| mu.is_none());

@@ -233,7 +233,7 @@ impl Ground {
         &self,
         robot: &RobotModel,
         touching: FrameId,
-        ports: &Ports<'_>,
+        ports: &mut Ports<'_>,
     ) -> Result<(Terrain, Option<OnBody>), Invalid> {
         let Self::Body { frame, surface, at, rpy } = self else {
             return Ok((self.terrain(ports)?, None));
@@ -269,9 +269,11 @@ impl Ground {
     ///
     /// # Errors
     /// If a normal has no direction, a file cannot be read, or a body carries it.
-    pub(crate) fn terrain(&self, ports: &Ports<'_>) -> Result<Terrain, Invalid> {
+    pub(crate) fn terrain(&self, ports: &mut Ports<'_>) -> Result<Terrain, Invalid> {
         if *self != Self::OfDiagram {
-            return self.stated_terrain(ports.files());
+            let terrain = self.stated_terrain(ports.files())?;
+            terrain.doubt.iter().for_each(|doubt| ports.warn(wrong(doubt.clone())));
+            return Ok(terrain);
         }
         match ports.ground::<Section>() {
             Some(section) => Ok(section.terrain.clone()),
@@ -284,6 +286,7 @@ impl Ground {
         let field = |field: Field| Terrain {
             surface: Arc::new(Surface::HeightField(field.heights)),
             friction: field.friction.map(Arc::new),
+            doubt: None,
         };
         Ok(match self {
             Self::Level => Terrain::of(Surface::HalfSpace(Plane::default())),
@@ -306,7 +309,7 @@ impl Ground {
                     position.map_or([0.0; 3], |position| position.map(Length::value)),
                     rpy.map_or([0.0; 3], |rpy| rpy.map(Angle::value)),
                 );
-                Terrain::of(triangles(file, scale.value(), &placement, files)?)
+                triangles(file, scale.value(), &placement, files)?
             }
             Self::Stairs { .. } => Terrain::of(self.stairs()?),
             Self::Cuboids { of } => Terrain::of(on_level(of.iter().map(Cuboid::part))),
@@ -352,16 +355,19 @@ fn triangles(
     scale: f64,
     placement: &Placement,
     files: &dyn Files,
-) -> Result<Surface, Invalid> {
+) -> Result<Terrain, Invalid> {
     let mut mesh = read_mesh(file, files).map_err(wrong)?;
     let place = |vertex: &Vector3<f64>| placement.transform_point(&(vertex * scale));
     mesh.vertices = mesh.vertices.iter().map(place).collect();
-    let surface = TriangleMesh::new(&mesh);
-    surface.map(Surface::TriangleMesh).map_err(|error| {
+    let surface = TriangleMesh::new(&mesh).map_err(|error| {
         let hint =
             "make the faces of the mesh consistent where it was drawn, and merge its vertices";
         wrong(format!("{file}: {error}")).hint(hint)
-    })
+    })?;
+    let (all, used) = (mesh.triangles.len(), surface.triangles().count());
+    let doubt = (used < all)
+        .then(|| format!("{file}: {} of {all} triangles have no area: left out", all - used));
+    Ok(Terrain { doubt, ..Terrain::of(Surface::TriangleMesh(surface)) })
 }
 
 impl Cuboid {

@@ -18,11 +18,13 @@ pub(crate) struct Terrain {
     pub(crate) surface: Arc<Surface>,
     /// Its friction by place, if it has that.
     pub(crate) friction: Option<Arc<FrictionField>>,
+    /// What its file has that is not used.
+    pub(super) doubt: Option<String>,
 }
 
 impl Terrain {
     pub(super) fn of(surface: Surface) -> Self {
-        Self { surface: Arc::new(surface), friction: None }
+        Self { surface: Arc::new(surface), friction: None, doubt: None }
     }
 }
 
@@ -67,7 +69,8 @@ impl ResourceKind for Ground {
         // The section is the value itself, not a block with a parameter of that name.
         let terrain =
             self.stated_terrain(files).map_err(|invalid| Invalid { parameter: None, ..invalid })?;
-        Ok((Arc::new(Section { terrain, mesh: OnceLock::new() }), Vec::new()))
+        let warnings = terrain.doubt.iter().cloned().collect();
+        Ok((Arc::new(Section { terrain, mesh: OnceLock::new() }), warnings))
     }
 }
 

@@ -262,6 +262,16 @@ fn triangles_of_a_file_are_placed_in_metres() {
 }
 
 #[test]
+fn triangles_of_no_area_are_told() {
+    let stated = json!({ "TriangleMesh": { "file": "a.obj" } });
+    let doubt = |text: &str| terrain(stated.clone(), &Named("a.obj", text)).expect("ground").doubt;
+    let one = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 2 0 0\nf 1 2 3\n";
+    assert_eq!(doubt(one), None);
+    let told = doubt(&format!("{one}f 1 2 4\n")).expect("one is a line");
+    assert_eq!(told, "a.obj: 1 of 2 triangles have no area: left out");
+}
+
+#[test]
 fn a_mesh_that_has_no_sides_is_refused_by_its_name() {
     let refused = |text: &str| {
         let stated = json!({ "TriangleMesh": { "file": "a.obj" } });
