@@ -127,6 +127,9 @@ pub(crate) struct GraphArguments {
     /// Fold masks and copies below this depth; 0 folds all.
     #[arg(long, value_name = "N")]
     pub(crate) depth: Option<usize>,
+    /// Show what blocks call by `needs:`, each in the frame of its caller.
+    #[arg(long)]
+    pub(crate) functions: bool,
 }
 
 /// `legwork plot`.

@@ -30,8 +30,8 @@ pub(crate) fn graph(arguments: &GraphArguments, library: &Library) -> Result<Ans
         let json = json!({ "diagram": name, "diagnostics": compiled.to_json() });
         return Ok(Answer::new(Code::Diagram, json));
     };
-    let (hidden, depth) = (arguments.hidden, arguments.depth);
-    let look = Options { hidden, depth, ..Options::default() };
+    let (hidden, depth, functions) = (arguments.hidden, arguments.depth, arguments.functions);
+    let look = Options { hidden, depth, functions, ..Options::default() };
     let graph = draw(model.program(), &look);
     let Some(path) = &arguments.output else {
         let json = json!({ "diagram": name, "format": format, "graph": graph });

@@ -37,6 +37,29 @@ const SWITCHED: &str = r#"Diagram(
     log: ["part.y", "part.z"],
 )"#;
 
+/// What blocks call is drawn where it is asked for, in the frame of the caller, with wires there
+/// and back; functions that call others too.
+#[test]
+fn functions_are_drawn_in_the_frames_of_their_callers() {
+    let draw = |words: &[&str]| {
+        let file = "tests/data/run/functions.ron";
+        let done = legwork(repository(), &[&["graph", file], words].concat());
+        assert_eq!(done.code, 0, "{}", done.err);
+        done.out
+    };
+    let (closed, open) = (draw(&[]), draw(&["--functions"]));
+    assert!(closed.contains("FunctionCaller(f: Gain)"), "{closed}");
+    assert!(!open.contains("FunctionCaller(f: Gain)"), "{open}");
+    let count = |text: &str, what: &str| text.matches(what).count();
+    // Seven callers; four functions with blocks inside, one of which has three copies.
+    let frames = |text: &str| count(text, "subgraph");
+    assert_eq!(frames(&open) - frames(&closed), 7 + 4 + 4, "{open}");
+    // `two` alone: a constant and a sum, wires from the argument and to both results.
+    let wires = |text: &str| count(text, "-->");
+    assert!(wires(&open) > wires(&closed) + 12, "{open}");
+    assert_eq!(draw(&["--functions", "--depth", "0"]), draw(&["--depth", "0"]));
+}
+
 #[test]
 fn control_wires_of_conditional_parts_are_drawn_in_every_format() {
     let here = folder();

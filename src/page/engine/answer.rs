@@ -75,7 +75,7 @@ impl Engine {
             }
             Action::Draw { open, depth } => {
                 let open = open.map(|paths| paths.into_iter().collect());
-                let options = Options { depth, open, ..Options::default() };
+                let options = Options { depth, open, functions: true, ..Options::default() };
                 Ok(describe::draw(live.session.program(), &options))
             }
             Action::Block { path } => match describe::block(&path, &live.about()) {

@@ -3,13 +3,14 @@
 use legwork_block::{FileId, PortText, Registry};
 use legwork_diagram::document;
 use legwork_picture::diagram::{self, Options};
-use legwork_program::{Edge, LogChannel, Node, NodeId, Program, SubsystemPort};
+use legwork_program::{Edge, LogChannel, Node, Program, SubsystemPort};
 use legwork_runtime::catalog::Catalog;
 use legwork_scene::Scene;
 use legwork_study::session::{SourceLine, labels};
 use legwork_study::{Edit, SourceMap, Type, commands, manual};
 use serde_json::{Value, json};
 
+use super::called::{self, Placed};
 use super::live::Live;
 use crate::protocol::Refusal;
 
@@ -51,7 +52,8 @@ pub(crate) fn model(source: usize, about: &About<'_>) -> Value {
         })
     });
     let registry = about.registry;
-    let blocks = program.nodes.iter().filter(|node| !node.hidden).map(|node| {
+    let blocks = called::all(program).into_iter().map(Placed::node).filter(|node| !node.hidden);
+    let blocks = blocks.map(|node| {
         let summary = manual::summary(node.kind, registry);
         json!({ "path": node.path, "kind": node.kind, "summary": summary })
     });
@@ -77,6 +79,12 @@ pub(crate) fn model(source: usize, about: &About<'_>) -> Value {
         "rates": rates.collect::<Vec<_>>(),
         "warnings": diagnostics(&about.warnings),
     })
+}
+
+/// Paths of the blocks that are shown.
+pub(crate) fn paths(program: &Program) -> Vec<&str> {
+    let nodes = called::all(program).into_iter().map(Placed::node);
+    nodes.filter(|node| !node.hidden).map(|node| node.path.as_str()).collect()
 }
 
 /// The block that puts a signal out.
@@ -206,9 +214,9 @@ pub(crate) fn signal(number: usize, path: &str, channel: &LogChannel, program: &
 /// Everything about a block; nothing if there is none of this path.
 pub(crate) fn block(path: &str, about: &About<'_>) -> Option<Value> {
     let program = about.program;
-    let Some(node) = program.nodes.iter().find(|node| node.path == path) else {
-        return part(path, program);
-    };
+    let Some(placed) = called::find(path, program) else { return part(path, program) };
+    let Placed { index, nodes, edges, is_called } = placed;
+    let node = placed.node();
     let manual = manual::manual(node.kind, about.registry);
     let given = document::parse(FileId::default(), node.text.as_bytes()).ok();
     let parameters = manual.iter().flat_map(|manual| &manual.parameters).map(|parameter| {
@@ -226,21 +234,20 @@ pub(crate) fn block(path: &str, about: &About<'_>) -> Option<Value> {
             "type": parameter.ty,
             "unit": unit.unwrap_or_default(),
             "doc": parameter.doc,
-            "tunable": !node.hidden,
+            "tunable": !node.hidden && !is_called,
         })
     });
-    let index = NodeId::new(program.nodes.iter().position(|other| other.path == path)?);
     let input = |(port, name): (usize, &PortText)| {
         let is_here = |edge: &&Edge| edge.to == index && edge.to_port == Some(port as u16);
-        let edges: Vec<&Edge> = program.edges.iter().filter(is_here).collect();
+        let edges: Vec<&Edge> = edges.iter().filter(is_here).collect();
         let from = edges.iter().map(|edge| {
-            let from = &program.nodes[edge.from];
+            let from = &nodes[edge.from.index()];
             let output = from.output_names.get(usize::from(edge.from_port));
             format!("{}{}", output_path(from, output.map_or("", |name| name)), edge.part)
         });
         let ty = match edges[..] {
             [edge] if edge.part.is_empty() => {
-                let from = &program.nodes[edge.from];
+                let from = &nodes[edge.from.index()];
                 from.output_types.get(usize::from(edge.from_port)).map(ToString::to_string)
             }
             _ => None,
@@ -265,7 +272,8 @@ pub(crate) fn block(path: &str, about: &About<'_>) -> Option<Value> {
         "parameters": parameters.collect::<Vec<_>>(),
         "inputs": node.input_names.iter().enumerate().map(input).collect::<Vec<_>>(),
         "outputs": outputs.collect::<Vec<_>>(),
-        "rate": program.rate_text(node.rate),
+        "rate": if is_called { "when it is called".to_owned() } else { program.rate_text(node.rate) },
+        "called": is_called,
         "line": line,
     }))
 }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod beside;
+mod called;
 mod client;
 pub(crate) mod describe;
 mod edit;

@@ -103,15 +103,14 @@ fn tell(source: usize, playback: &mut Playback<'_>, library: &Library, stream: &
     }
     if let Some(about) = playback.about(library) {
         for depth in depths(about.program) {
-            let options = Options { depth, ..Options::default() };
+            let options = Options { depth, functions: true, ..Options::default() };
             answer(
                 json!({ "do": "draw", "depth": depth }),
                 describe::draw(about.program, &options),
             );
         }
         let parts = about.program.subsystems.iter().map(|part| part.path.as_str());
-        let nodes = about.program.nodes.iter().filter(|node| !node.hidden);
-        for path in nodes.map(|node| node.path.as_str()).chain(parts) {
+        for path in describe::paths(about.program).into_iter().chain(parts) {
             if let Some(block) = describe::block(path, &about) {
                 answer(json!({ "do": "block", "path": path }), block);
             }
@@ -135,7 +134,7 @@ fn tell(source: usize, playback: &mut Playback<'_>, library: &Library, stream: &
 
 /// How deep a diagram is shown: each depth at which something opens, and all of it.
 fn depths(program: &Program) -> Vec<Option<usize>> {
-    let whole = schematic(program, &Options::default());
+    let whole = schematic(program, &Options { functions: true, ..Options::default() });
     let deepest = (0..whole.frames.len()).map(|frame| whole.chain(frame).len() - 1).max();
     (0..deepest.unwrap_or(0)).map(Some).chain([None]).collect()
 }

@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { check, parse, scratch, until, view } from "./harness.mjs";
+import { check, parse, root, scratch, until, view } from "./harness.mjs";
 import {
   shared,
   open,
@@ -10,6 +10,7 @@ import {
   end,
   step,
   table,
+  symbolPlace,
   wirePlace,
   clock,
   drawn,
@@ -39,6 +40,43 @@ export const mannersTests = {
     await command(page, `watch ${name}`);
     await page.waitForTimeout(300);
     check((await page.$$("img")).length === 0, "an element was made of a name");
+    check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
+    await page.close();
+    await server.stop();
+  },
+
+  async "what a block calls opens and closes"() {
+    const server = await view(join(root, "tests/data/run/functions.ron"));
+    const { page, faults } = await open(server.address);
+    await drawn(page);
+    const paths = () =>
+      page.evaluate(() => window.legworkDiagram.drawing.schematic.symbols.map(({ path }) => path));
+    await page.click('[aria-label="Close all frames"]');
+    await until("it is closed", async () => !(await paths()).includes("two.f.sum"));
+    const { x, y } = await symbolPlace(page, "two");
+    await page.mouse.dblclick(x, y);
+    await until("the call", async () => (await paths()).includes("two.f"));
+    // What lies deeper is found, and opens on the way.
+    await page.fill("#search", "two.f.sum");
+    await page.press("#search", "Enter");
+    await until("the inside", async () => (await paths()).includes("two.f.sum"));
+    const about = await page.waitForSelector('.inspector[aria-label="About two.f.sum"]');
+    await until("its manual", async () =>
+      (await about.textContent()).includes("when it is called"),
+    );
+    // A wire inside has no signal: that is said, and no scope opens.
+    const wire = await wirePlace(page, "two.f.one", "y", "two.f.sum");
+    await page.mouse.click(wire.x, wire.y);
+    await page.waitForSelector("text=live only inside a call");
+    check((await page.$$(".scope")).length === 0, "a scope of nothing");
+    await page.focus("#diagram");
+    for (const gone of ["two.f.sum", "two.f"]) {
+      const at = await symbolPlace(page, gone);
+      await page.mouse.click(at.x, at.y);
+      await page.press("#diagram", "Backspace");
+      await until("it is closed", async () => !(await paths()).includes(gone));
+    }
+    check((await paths()).includes("two"), "the caller is left");
     check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
     await page.close();
     await server.stop();

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use legwork_block::{PortText, Type};
+use legwork_block::Type;
 use legwork_program::{Edge, FunctionProgram, Node, PortPart, Program, Rate, Ratio, SubsystemPort};
 
+use super::calls::Calls;
 use super::schematic::{
     Flow, Frame, Output, Pin, Port, Ports, Role, SampleTime, Schematic, Symbol, Wire,
 };
@@ -13,10 +14,15 @@ use super::schematic::{
 const CONTROL: &str = "by";
 
 /// What writes an input: a pin, the part read, what it does there.
-type Source = (Pin, String, Flow);
+pub(super) type Source = (Pin, String, Flow);
 
-/// The schematic of a program, with or without shared computations.
-pub(super) fn build(program: &Program, hidden: bool) -> Schematic {
+/// The schematic of a program, with or without shared computations. Of what blocks call, the frames
+/// are drawn that `is_open`, by path and depth.
+pub(super) fn build(
+    program: &Program,
+    hidden: bool,
+    is_open: &dyn Fn(&str, usize) -> bool,
+) -> Schematic {
     let mut schematic = Schematic::new(&program.name);
     let mut frames = BTreeMap::new();
     let mut index = vec![None; program.nodes.len()];
@@ -43,6 +49,14 @@ pub(super) fn build(program: &Program, hidden: bool) -> Schematic {
     }
     let mut sources = sources(program, &index, &mut schematic);
     outputs(program, &index, &mut schematic, &mut sources);
+    let (frames, sources_of) = (&mut frames, &mut sources);
+    let mut calls =
+        Calls { schematic: &mut schematic, frames, sources: sources_of, hidden, is_open };
+    for (node, symbol) in program.nodes.iter().zip(&index) {
+        if let Some(symbol) = symbol {
+            calls.add(*symbol, node);
+        }
+    }
     connect(&mut schematic, sources);
     schematic
 }
@@ -68,11 +82,7 @@ fn block(
         let (frame, name) = frame_of(schematic, frames, &node.path);
         (frame, name, Role::Block)
     };
-    let output = |(name, ty): (&PortText, &Type)| Output {
-        name: name.to_string(),
-        ty: ty.to_string(),
-        bus: matches!(ty, Type::Bus(_) | Type::Array(..)),
-    };
+    let outputs = node.output_names.iter().zip(&node.output_types);
     Symbol {
         frame,
         role,
@@ -83,8 +93,15 @@ fn block(
         note: format!("{}: {}{}", node.path, node.text, calls(&node.functions)),
         sample_time: sample_time(program, node.rate),
         inputs: node.input_names.iter().map(ToString::to_string).collect(),
-        outputs: node.output_names.iter().zip(&node.output_types).map(output).collect(),
+        outputs: outputs.map(|(name, ty)| output(name, ty)).collect(),
+        calls: false,
     }
+}
+
+/// The output pin of a port.
+pub(super) fn output(name: &str, ty: &Type) -> Output {
+    let bus = matches!(ty, Type::Bus(_) | Type::Array(..));
+    Output { name: name.to_owned(), ty: ty.to_string(), bus }
 }
 
 /// What switches a conditional part on and off, in the part's frame. Of its inputs only the control
@@ -116,6 +133,7 @@ fn condition(
         sample_time: sample_time(program, node.rate),
         inputs: if is_controlled { vec![CONTROL.to_owned()] } else { Vec::new() },
         outputs: Vec::new(),
+        calls: false,
     }
 }
 
@@ -127,7 +145,7 @@ fn condition_name(text: &str) -> String {
 }
 
 /// Kinds of the blocks that a block calls, by name of the function: `(solve: ActiveSetQp)`.
-fn callees(functions: &[FunctionProgram]) -> String {
+pub(super) fn callees(functions: &[FunctionProgram]) -> String {
     let call = |function: &FunctionProgram| {
         let kinds: Vec<&str> = function.blocks().map(|block| block.kind).collect();
         format!("{}: {}", function.name, kinds.join(", "))
@@ -139,7 +157,7 @@ fn callees(functions: &[FunctionProgram]) -> String {
 }
 
 /// What a block calls, by name of the function, with its parameters.
-fn calls(functions: &[FunctionProgram]) -> String {
+pub(super) fn calls(functions: &[FunctionProgram]) -> String {
     let call = |function: &FunctionProgram| {
         let blocks: Vec<&str> = function.blocks().map(|block| block.text.as_str()).collect();
         format!("; {} calls {}", function.name, blocks.join(", "))
@@ -221,6 +239,7 @@ fn outputs(
             sample_time,
             inputs: vec![String::new()],
             outputs: Vec::new(),
+            calls: false,
         });
     }
 }
@@ -266,6 +285,7 @@ pub(super) fn connect(schematic: &mut Schematic, sources: BTreeMap<Pin, Vec<Sour
                     ty: format!("{} signals", sources.len()),
                     bus: true,
                 }],
+                calls: false,
             });
             schematic.symbols.len() - 1
         });
@@ -350,9 +370,10 @@ pub(super) fn frame_of(
     (frame, steps[last].to_owned())
 }
 
-/// `~KinematicsOf:go[body.state]` shows as `KinematicsOf:go`.
-fn hidden_name(path: &str) -> String {
-    let path = path.strip_prefix('~').unwrap_or(path);
+/// `~KinematicsOf:go[body.state]` shows as `KinematicsOf:go`, and so does that of a call,
+/// `robot.f()~KinematicsOf:go[robot.f().state]`.
+pub(super) fn hidden_name(path: &str) -> String {
+    let path = path.split_once('~').map_or(path, |(_, path)| path);
     path.split_once('[').map_or(path, |(name, _)| name).to_owned()
 }
 
@@ -377,6 +398,7 @@ mod tests {
         );
         assert_eq!(frame_of(&mut schematic, &mut known, "body").0, 0);
         assert_eq!(hidden_name("~Kinematics:go[body.state]"), "Kinematics:go");
+        assert_eq!(hidden_name("robot.f()~Kinematics:go[robot.f().state]"), "Kinematics:go");
     }
 
     #[test]

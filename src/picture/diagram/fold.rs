@@ -7,8 +7,8 @@ use super::schematic::{
 };
 
 /// The schematic with every frame that is not open drawn as one box. Its pins are the frame's ports,
-/// and what else crosses its border. `is_open` is asked with the depth of the frame, from 1.
-pub(super) fn fold(schematic: &Schematic, is_open: impl Fn(&Frame, usize) -> bool) -> Schematic {
+/// and what else crosses its border. `is_open` is asked with path and depth of the frame, from 1.
+pub(super) fn fold(schematic: &Schematic, is_open: impl Fn(&str, usize) -> bool) -> Schematic {
     let mut folded = Schematic::new(&schematic.title);
     folded.frames.clear();
     // New frame of an old one, or the box that it became.
@@ -21,7 +21,7 @@ pub(super) fn fold(schematic: &Schematic, is_open: impl Fn(&Frame, usize) -> boo
         levels.push(level);
         let place = match frame.parent.map(|parent| frames[parent]) {
             Some(Err(symbol)) => Err(symbol),
-            Some(Ok(parent)) if !is_open(frame, level) => {
+            Some(Ok(parent)) if !is_open(&frame.path, level) => {
                 folded.symbols.push(Symbol {
                     frame: parent,
                     role: Role::Folded,
@@ -33,6 +33,7 @@ pub(super) fn fold(schematic: &Schematic, is_open: impl Fn(&Frame, usize) -> boo
                     sample_time: SampleTime::Constant,
                     inputs: Vec::new(),
                     outputs: Vec::new(),
+                    calls: false,
                 });
                 ports.insert(folded.symbols.len() - 1, &frame.ports);
                 Err(folded.symbols.len() - 1)

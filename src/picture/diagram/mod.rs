@@ -13,6 +13,7 @@
 //! drawings.
 
 mod build;
+mod calls;
 mod colours;
 mod dot;
 mod drawing;
@@ -44,20 +45,28 @@ pub struct Options {
     pub depth: Option<usize>,
     /// Paths of the frames whose insides are shown, in place of a depth.
     pub open: Option<BTreeSet<String>>,
+    /// Whether what blocks call is in frames of their own, which open as others do.
+    pub functions: bool,
     /// Heading; the program's name if there is none.
     pub title: Option<String>,
 }
 
 /// What is drawn of a program.
 pub fn schematic(program: &Program, options: &Options) -> Schematic {
-    let mut schematic = build::build(program, options.hidden);
-    if let Some(title) = &options.title {
+    let Options { hidden, depth, open, functions, title } = options;
+    let is_open = |path: &str, level: usize| match (open, depth) {
+        (Some(open), _) => open.contains(path),
+        (None, Some(depth)) => level <= *depth,
+        (None, None) => true,
+    };
+    let calls = |path: &str, level: usize| *functions && is_open(path, level);
+    let mut schematic = build::build(program, *hidden, &calls);
+    if let Some(title) = title {
         schematic.title.clone_from(title);
     }
-    match (&options.open, options.depth) {
-        (Some(open), _) => fold::fold(&schematic, |frame, _| open.contains(&frame.path)),
-        (None, Some(depth)) => fold::fold(&schematic, |_, level| level <= depth),
+    match (open, depth) {
         (None, None) => schematic,
+        _ => fold::fold(&schematic, is_open),
     }
 }
 

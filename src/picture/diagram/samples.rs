@@ -57,6 +57,7 @@ impl Sketch {
                     bus: name.ends_with('*'),
                 })
                 .collect(),
+            calls: false,
         });
     }
 

@@ -118,6 +118,8 @@ pub struct Symbol {
     pub inputs: Vec<String>,
     /// Output pins.
     pub outputs: Vec<Output>,
+    /// Whether it calls functions whose frame is not open.
+    pub calls: bool,
 }
 
 /// A pin of a symbol.

@@ -154,7 +154,7 @@ fn folding_keeps_every_signal_that_crosses_a_border() {
     // By path: a frame is open if it and all around it are.
     let open = |paths: &[&str]| {
         let paths = paths.to_vec();
-        fold::fold(&schematic, move |frame, _| paths.contains(&frame.path.as_str()))
+        fold::fold(&schematic, move |path, _| paths.contains(&path))
     };
     assert_eq!(open(&["foot[FL_foot]"]), to_depth(&schematic, 0));
     assert_eq!(open(&["foot"]).frames.len(), 2);

@@ -3,6 +3,7 @@
 use legwork::study::commands;
 use serde_json::json;
 
+use super::super::support::repository;
 use super::{Page, Running, double, library, word};
 use legwork_page::protocol::POSE;
 
@@ -63,6 +64,37 @@ fn a_page_is_told_what_there_is() {
         assert!(reply["error"]["message"].is_string(), "{what}: {reply}");
     }
     assert!(page.ask(7, "pause", json!({}))["error"].is_object());
+}
+
+/// What a block calls opens as frames do, and is explained as other blocks are.
+#[test]
+fn functions_open_and_close() {
+    let file = repository().join("tests/data/run/functions.ron");
+    let running = Running::of(&library().open(file.to_str().unwrap()).unwrap(), None);
+    let mut page = running.page();
+    let symbols = |page: &mut Page, open: serde_json::Value| {
+        let drawing = page.done(0, "draw", open)["drawing"].clone();
+        drawing["schematic"]["symbols"].as_array().unwrap().clone()
+    };
+    let closed = symbols(&mut page, json!({ "open": [] }));
+    let caller =
+        |all: &[serde_json::Value]| all.iter().find(|one| one["path"] == "two").unwrap().clone();
+    assert_eq!(caller(&closed)["calls"], true);
+    assert!(closed.iter().all(|one| one["path"] != "two.f.sum"));
+    let open = symbols(&mut page, json!({ "open": ["two", "two.f"] }));
+    assert_eq!(caller(&open)["calls"], false);
+    assert_eq!(caller(&open)["outputs"][2]["name"], "f.u");
+    assert_eq!(caller(&open)["inputs"], json!(["u", "f.same", "f.off"]));
+    assert!(open.iter().any(|one| one["path"] == "two.f.sum"));
+    let whole = symbols(&mut page, json!({}));
+    assert!(whole.iter().any(|one| one["path"] == "copies.f.each[2].g"));
+    let sum = page.done(0, "block", json!({ "path": "two.f.sum" }));
+    assert_eq!((&sum["kind"], &sum["called"]), (&json!("Sum"), &json!(true)));
+    assert_eq!(sum["inputs"][0]["from"], json!(["two.f().u"]));
+    assert_eq!(sum["inputs"][1]["from"], json!(["two.f.one.y"]));
+    let refused = page.ask(0, "watch", json!({ "path": "two.f.sum.y" }));
+    let why = refused["error"]["message"].as_str().unwrap();
+    assert!(why.contains("live only inside a call"), "{why}");
 }
 
 #[test]

@@ -116,6 +116,8 @@ export interface DrawnSymbol {
   sample_time: SampleTime;
   inputs: string[];
   outputs: { name: string; ty: string; bus: boolean }[];
+  /** Whether it calls functions that are not shown. */
+  calls: boolean;
 }
 export interface Wire {
   from: Pin;
@@ -211,6 +213,8 @@ export interface BlockAnswer {
   inputs: PortInfo[];
   outputs: PortInfo[];
   rate: string;
+  /** Whether a block calls it: it has no signals of its own. */
+  called?: boolean;
   line: { file: string; line: number; column: number } | null;
   time_us?: number | null;
 }

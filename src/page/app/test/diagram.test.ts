@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { closed, closedIn, opened, openedFor, openIn } from "../src/diagram/fold";
+import { closed, opened, openedFor, openIn, opens } from "../src/diagram/fold";
 import { fit, hit, junctions, neighbour, pathOfWire, toWorld, zoom } from "../src/diagram/geometry";
 import { colourOf, periodsOf } from "../src/diagram/rates";
 import type { Drawing, DrawnSymbol, SampleTime } from "../src/protocol";
@@ -14,6 +14,7 @@ const symbol = (path: string, frame: number, more: Partial<DrawnSymbol> = {}): D
   sample_time: "Continuous",
   inputs: ["u"],
   outputs: [{ name: "y", ty: "Scalar", bus: false }],
+  calls: false,
   ...more,
 });
 
@@ -65,7 +66,8 @@ const drawing: Drawing = {
 
 test("frames open and close with what lies in them", () => {
   expect(openIn(drawing)).toEqual(["leg", "leg[FL]"]);
-  expect(closedIn(drawing)).toEqual(["mask"]);
+  expect(drawing.schematic.symbols.map(opens)).toEqual([false, false, true]);
+  expect(opens(symbol("solver", 0, { calls: true }))).toBe(true);
   expect(opened(drawing, "mask")).toEqual(["leg", "leg[FL]", "mask"]);
   expect(opened(drawing, "leg")).toEqual(["leg", "leg[FL]"]);
   expect(closed(drawing, "leg[FL]")).toEqual(["leg"]);

@@ -1,6 +1,6 @@
 // Which frames are open.
 
-import type { Drawing } from "../protocol";
+import type { Drawing, DrawnSymbol } from "../protocol";
 
 /** Most blocks that are shown at first; a larger diagram opens folded. */
 export const MOST_AT_FIRST = 80;
@@ -10,10 +10,9 @@ export function openIn(drawing: Drawing): string[] {
   return drawing.schematic.frames.slice(1).map((frame) => frame.path);
 }
 
-/** Paths of the boxes that can be opened. */
-export function closedIn(drawing: Drawing): string[] {
-  const folded = drawing.schematic.symbols.filter((symbol) => symbol.role === "Folded");
-  return folded.map((symbol) => symbol.path);
+/** Whether there is something inside of a symbol: of a box, or what a block calls. */
+export function opens(symbol: DrawnSymbol): boolean {
+  return symbol.role === "Folded" || symbol.calls;
 }
 
 /** The open frames after one is opened. */

@@ -9,6 +9,7 @@ import { number } from "../ui/format";
 import { icons } from "../ui/icons";
 import { inline, Markdown } from "../ui/markdown";
 import { ParameterField } from "../ui/parameter";
+import { opens } from "./fold";
 import * as sheet from "./sheet";
 
 export function Inspector() {
@@ -125,7 +126,8 @@ function BlockPart({ path, frame }: { path: string; frame: boolean }) {
   const drawing = sheet.drawn.value?.drawing;
   const index = drawing ? sheet.indexOf(drawing, path) : -1;
   const symbol = drawing?.schematic.symbols[index];
-  const folds = frame || symbol?.role === "Folded";
+  const isOpen = drawing?.schematic.frames.some((one) => one.path === path) ?? false;
+  const folds = frame || isOpen || (symbol !== undefined && opens(symbol));
   const heat = app.heat.value?.get(path) ?? block?.time_us ?? null;
   return (
     <>
@@ -135,7 +137,7 @@ function BlockPart({ path, frame }: { path: string; frame: boolean }) {
       {folds && (
         <p>
           <button onClick={() => void sheet.toggle(path)}>
-            {frame ? "close" : "open"} the frame
+            {isOpen ? "close" : "open"} the frame
           </button>
         </p>
       )}
@@ -185,7 +187,7 @@ function BlockPart({ path, frame }: { path: string; frame: boolean }) {
               <Markdown text={block.manual} />
             </details>
           )}
-          {app.live.value && (
+          {app.live.value && !block.called && (
             <p>
               <button onClick={() => void app.line(`break ${path}`)}>break before it</button>{" "}
               <button onClick={() => void app.line(`print ${path}`)}>print</button>

@@ -1,6 +1,7 @@
 // Paints a drawing on a canvas. What does not change is prepared once for each drawing.
 
 import type { Drawing, Flow, Point, Rect } from "../protocol";
+import { opens } from "./fold";
 import { type Hit, junctions, trace, type View } from "./geometry";
 import { colourOf, type RateColour } from "./rates";
 
@@ -295,7 +296,7 @@ export class Painter {
       }
       context.stroke();
       context.setLineDash([]);
-      if (symbol.role === "Folded") {
+      if (opens(symbol)) {
         context.lineWidth = 0.8;
         const inner = {
           x: rect.x + 3,
@@ -351,7 +352,7 @@ export class Painter {
     context.textAlign = "center";
     context.fillStyle = ink.ink;
     context.font = `600 12px ${FONT}`;
-    const name = symbol.role === "Folded" ? `▸ ${symbol.name}` : symbol.name;
+    const name = opens(symbol) ? `▸ ${symbol.name}` : symbol.name;
     if (view.scale < SMALL_TEXT) {
       this.name(context, index, name, view.scale);
       return;

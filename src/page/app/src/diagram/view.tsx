@@ -7,6 +7,7 @@ import type { Drawing, Point } from "../protocol";
 import { scopedPaths, addToScope } from "../scopes/scopes";
 import { icons } from "../ui/icons";
 import { dark } from "../ui/theme";
+import { opens } from "./fold";
 import {
   type Hit,
   hit,
@@ -190,7 +191,7 @@ export function DiagramView() {
     const drawing = stage.current?.drawing;
     if (!drawing || !at) return;
     if (at.kind === "frame") void sheet.toggle(drawing.schematic.frames[at.index]!.path);
-    else if (at.kind !== "wire" && drawing.schematic.symbols[at.index]!.role === "Folded") {
+    else if (at.kind !== "wire" && opens(drawing.schematic.symbols[at.index]!)) {
       void sheet.toggle(drawing.schematic.symbols[at.index]!.path);
     }
   };
