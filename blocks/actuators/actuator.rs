@@ -22,10 +22,11 @@ use lag::{Lag, beginning, check_initial, check_limits, saturated};
 /// By default the lag is continuous state: exact as the step h goes to 0. Explicit Euler and
 /// semi-implicit Euler advance it by `1 − 2πf h` per step, which is stable while `2πf h < 2` but
 /// overshoots beyond 1: f = 200 Hz at h = 1 ms has 2πf h = 1.257, and the torque jumps 26 % past
-/// its target and back, step by step less. With `discrete: true` the lag is advanced exactly for
-/// an input that is held over the period h, `τ⁺ = τ + (1 − e^(−2πf h)) (sat(u) − τ)`: it never
-/// overshoots, and its torque is held over the period. Then the period is that of `every:`, or of
-/// a discrete input, such as a controller with `every:`.
+/// its target and back, step by step less, though never past its limit. The mean delay is that of
+/// the lag, 1 / 2πf, all the same. With `discrete: true` the lag is advanced exactly for an input
+/// that is held over the period h, `τ⁺ = τ + (1 − e^(−2πf h)) (sat(u) − τ)`: it never overshoots,
+/// and its torque is held over the period, which delays it by h/2 more. Then the period is that of
+/// `every:`, or of a discrete input, such as a controller with `every:`.
 ///
 /// [`Motor`](crate::Motor) has the same limits and lag, and gears, friction and a supply voltage.
 #[ports(
@@ -111,8 +112,8 @@ impl Block for Actuator {
 
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let tau = cx.outputs.get(plan.tau);
-        match plan.lag.torques(cx.x, cx.state) {
-            Some(torques) => tau.copy_from_slice(torques),
+        match plan.lag.torques(cx.x, cx.state, cx.scratch) {
+            Some(torques) => tau.iter_mut().zip(torques).for_each(|(tau, torque)| *tau = torque),
             None => {
                 let wanted = limited(cx.inputs.get(plan.u), cx.scratch);
                 tau.iter_mut().zip(wanted).for_each(|(tau, wanted)| *tau = wanted);

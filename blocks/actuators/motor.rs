@@ -282,8 +282,8 @@ impl Block for Motor {
             *rate = nu[k];
         }
         plan.gears.gear_velocities(joints, speeds);
-        match plan.lag.torques(cx.x, cx.state) {
-            Some(lagging) => torques.copy_from_slice(lagging),
+        match plan.lag.torques(cx.x, cx.state, &plan.limits) {
+            Some(lagging) => torques.iter_mut().zip(lagging).for_each(|(to, from)| *to = from),
             None => {
                 let wanted = plan.wanted(cx.inputs.get(plan.io.u), joints);
                 torques.iter_mut().zip(wanted).for_each(|(torque, wanted)| *torque = wanted);

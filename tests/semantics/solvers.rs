@@ -1,5 +1,6 @@
 //! Clause 10: solvers and their orders.
 
+use legwork_program::Solver;
 use legwork_runtime::ode::METHODS;
 
 use super::harness::{numbers, run};
@@ -75,6 +76,24 @@ fn s3_6_a_jump_at_the_end_of_a_step_costs_no_order() {
 fn s10_1_implicit_euler_has_order_1() {
     let order = order("ImplicitEuler", 2.0);
     assert!((order - 1.0).abs() < 0.02, "order {order}");
+}
+
+/// A motor of 200 Hz whose wanted torque goes from limit to limit, at a step in which explicit Euler
+/// carries an unlimited lag 26 % beyond.
+#[test]
+fn no_solver_takes_a_motor_beyond_its_limit() {
+    for solver in Solver::names() {
+        let recording = run(&format!(
+            r#"Diagram(run: (stop: "0.2 s", step: "1 ms", solver: {solver}), blocks: {{
+                "want": Fcn(expression: "[if mod(floor(t/4[ms] + 1e-6), 3) == 0 then 50[N*m] else -50[N*m]]"),
+                "motor": Actuator(torque_limit: "18 N*m", bandwidth: "200 Hz", in: {{ "u": "want.y" }}),
+            }}, log: ["motor.tau"])"#
+        ));
+        let rows = numbers(&recording, "motor.tau");
+        let most = rows.iter().map(|(_, tau)| tau.abs()).fold(0.0, f64::max);
+        assert!(most <= 18.0, "{solver}: {most}");
+        assert!(most > 16.0, "{solver}: {most}, which the limit does not keep");
+    }
 }
 
 /// With a tolerance that anything meets, each major step is one step of the method.

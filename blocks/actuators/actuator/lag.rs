@@ -61,13 +61,20 @@ impl Lag {
         }
     }
 
-    /// The present torques, from the continuous and the discrete state; `None` without a lag.
-    pub(crate) fn torques<'s>(self, x: &'s [f64], state: &'s [f64]) -> Option<&'s [f64]> {
-        match self {
-            Self::None => None,
-            Self::Continuous(_) => Some(x),
-            Self::Discrete(_) => Some(state),
-        }
+    /// The present torques, from the continuous and the discrete state; `None` without a lag. What
+    /// a step of a method overshoots by, the solution does not: the limits hold for it too.
+    pub(crate) fn torques<'s>(
+        self,
+        x: &'s [f64],
+        state: &'s [f64],
+        limits: &'s [f64],
+    ) -> Option<impl Iterator<Item = f64> + use<'s>> {
+        let torques = match self {
+            Self::None => return None,
+            Self::Continuous(_) => x,
+            Self::Discrete(_) => state,
+        };
+        Some(torques.iter().zip(limits).map(|(torque, limit)| saturated(*torque, *limit)))
     }
 
     /// Advances the discrete state by a period `step` [s] towards `wanted`, exactly for a held one.
