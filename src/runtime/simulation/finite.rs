@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use legwork_block::Fault;
+use legwork_block::{Fault, Slot};
 use legwork_linalg::all_finite;
-use legwork_program::NodeId;
+use legwork_program::{NodeId, Program};
 
 use super::engine::Engine;
 use super::plan::Task;
@@ -13,12 +13,44 @@ use crate::fault::{Phase, RunFault};
 /// Most inputs, and most numbers of one, that a message shows.
 const MOST_SHOWN: usize = 6;
 
+/// Outputs, side by side in the arena where they can be: a look at all of them is a look at few
+/// slots.
+pub(super) struct Finite {
+    /// Those that must be finite.
+    numbers: Vec<Slot>,
+    /// Those that may be infinite.
+    bounds: Vec<Slot>,
+}
+
+impl Finite {
+    pub(super) fn of(program: &Program) -> Self {
+        let (mut numbers, mut bounds): (Vec<Slot>, Vec<Slot>) = (Vec::new(), Vec::new());
+        for step in &program.schedule {
+            let node = &program.nodes[step.node];
+            let own = step.own.range();
+            for (port, may_be_infinite) in node.may_be_infinite.iter().enumerate() {
+                let list = if *may_be_infinite { &mut bounds } else { &mut numbers };
+                let slots = node.io.outputs.port(port).iter();
+                for slot in slots.filter(|slot| own.contains(&(slot.start as usize))) {
+                    match list.last_mut() {
+                        Some(last) if last.start + last.len == slot.start => last.len += slot.len,
+                        _ => list.push(*slot),
+                    }
+                }
+            }
+        }
+        Self { numbers, bounds }
+    }
+}
+
 impl Engine {
     /// Semantics 9.1: NaN on any output, or an infinity on one that is not marked as a bound.
     pub(super) fn check_finite(&self) -> Result<(), RunFault> {
-        if !all_finite(&self.state.arena)
-            && let Some(fault) = self.find_not_finite(&self.plan.tasks)
-        {
+        let arena = &self.state.arena;
+        let Finite { numbers, bounds } = &self.plan.finite;
+        let is_fine = numbers.iter().all(|slot| all_finite(&arena[slot.range()]))
+            && !bounds.iter().any(|slot| arena[slot.range()].iter().any(|bound| bound.is_nan()));
+        if !is_fine && let Some(fault) = self.find_not_finite(&self.plan.tasks) {
             return Err(fault);
         }
         Ok(())

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use legwork_block::{Guard, Slot};
 use legwork_program::{GateId, HeldCopy, Loop, NodeId, PoolId, Program, Rate};
 
+use super::finite::Finite;
 use crate::observe::{LoggedRate, logged_rates};
 
 /// One output group, ready to run.
@@ -76,6 +77,8 @@ pub(super) struct Plan {
     pub(super) guard_gates: Vec<Option<GateId>>,
     /// What is recorded, by rate.
     pub(super) log: Vec<LoggedRate>,
+    /// Which numbers are looked at for what is none.
+    pub(super) finite: Finite,
 }
 
 impl Task {
@@ -164,6 +167,7 @@ impl Plan {
             crossings,
             guard_gates,
             log,
+            finite: Finite::of(&program),
             program,
         }
     }
