@@ -274,7 +274,7 @@ fn fine_pyramids_tend_to_the_true_cone() {
         let exact_problem = random_definite(seed, 4, ConeShape::circular());
         let (exact, _) = solve(&mut ProjectedGaussSeidel::new(4, 20_000, 1e-11), &exact_problem);
         let largest = exact.iter().fold(0.0, |m: f64, f| m.max(f.abs()));
-        for sides in [8, 32, 128, 512] {
+        for sides in [8, 16, 32, 64, 100] {
             let problem = random_definite(seed, 4, pyramid(sides, PyramidFit::Inscribed));
             let (forces, status) = solve(&mut PyramidActiveSet::new(4, sides), &problem);
             assert_eq!(status, Status::Solved, "{sides} sides");
