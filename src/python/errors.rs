@@ -48,8 +48,11 @@ pub(crate) fn exception(error: &legwork::study::Error) -> PyErr {
 /// [`Fault`].
 pub(crate) fn of_fault(py: Python<'_>, text: &str) -> PyErr {
     let Some(error) = crate::block::raised(text) else { return Fault::new_err(text.to_owned()) };
-    // Notes are known from Python 3.11 on.
-    let _ = error.value(py).call_method1("add_note", (text,));
+    let value = error.value(py);
+    if value.call_method1("add_note", (&text,)).is_err() {
+        // Python 3.10 has no notes; tools that show them read this.
+        let _ = value.setattr("__notes__", [text]);
+    }
     error
 }
 
