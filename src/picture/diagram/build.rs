@@ -35,7 +35,8 @@ pub(super) fn build(
         let symbol = if is_condition {
             condition(program, node, &mut schematic, &mut frames)
         } else {
-            block(program, node, &mut schematic, &mut frames)
+            let sample_time = sample_time(program, node.rate);
+            block(node, sample_time, 0, &mut schematic, &mut frames)
         };
         schematic.symbols.push(symbol);
     }
@@ -70,14 +71,16 @@ fn place(port: &SubsystemPort, index: &[Option<usize>]) -> Port {
     Port { name: port.name.clone(), sources: port.ports.iter().filter_map(source).collect() }
 }
 
-fn block(
-    program: &Program,
+/// A block that runs at `sample_time`; one that nobody wrote stands in the frame `beside`.
+pub(super) fn block(
     node: &Node,
+    sample_time: SampleTime,
+    beside: usize,
     schematic: &mut Schematic,
     frames: &mut BTreeMap<String, usize>,
 ) -> Symbol {
     let (frame, name, role) = if node.hidden {
-        (0, hidden_name(&node.path), Role::Hidden)
+        (beside, hidden_name(&node.path), Role::Hidden)
     } else {
         let (frame, name) = frame_of(schematic, frames, &node.path);
         (frame, name, Role::Block)
@@ -91,7 +94,7 @@ fn block(
         kind: format!("{}{}", node.kind, callees(&node.functions)),
         caption: node.caption.clone(),
         note: format!("{}: {}{}", node.path, node.text, calls(&node.functions)),
-        sample_time: sample_time(program, node.rate),
+        sample_time,
         inputs: node.input_names.iter().map(ToString::to_string).collect(),
         outputs: outputs.map(|(name, ty)| output(name, ty)).collect(),
         calls: false,
@@ -145,7 +148,7 @@ fn condition_name(text: &str) -> String {
 }
 
 /// Kinds of the blocks that a block calls, by name of the function: `(solve: ActiveSetQp)`.
-pub(super) fn callees(functions: &[FunctionProgram]) -> String {
+fn callees(functions: &[FunctionProgram]) -> String {
     let call = |function: &FunctionProgram| {
         let kinds: Vec<&str> = function.blocks().map(|block| block.kind).collect();
         format!("{}: {}", function.name, kinds.join(", "))
@@ -157,7 +160,7 @@ pub(super) fn callees(functions: &[FunctionProgram]) -> String {
 }
 
 /// What a block calls, by name of the function, with its parameters.
-pub(super) fn calls(functions: &[FunctionProgram]) -> String {
+fn calls(functions: &[FunctionProgram]) -> String {
     let call = |function: &FunctionProgram| {
         let blocks: Vec<&str> = function.blocks().map(|block| block.text.as_str()).collect();
         format!("; {} calls {}", function.name, blocks.join(", "))
@@ -372,7 +375,7 @@ pub(super) fn frame_of(
 
 /// `~KinematicsOf:go[body.state]` shows as `KinematicsOf:go`, and so does that of a call,
 /// `robot.f()~KinematicsOf:go[robot.f().state]`.
-pub(super) fn hidden_name(path: &str) -> String {
+fn hidden_name(path: &str) -> String {
     let path = path.split_once('~').map_or(path, |(_, path)| path);
     path.split_once('[').map_or(path, |(name, _)| name).to_owned()
 }

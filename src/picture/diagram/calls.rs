@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use legwork_block::{PortText, Type};
 use legwork_program::{FunctionProgram, Node};
 
-use super::build::{Source, callees, calls, frame_of, hidden_name, output};
-use super::schematic::{Flow, Pin, Role, Schematic, Symbol};
+use super::build::{Source, block, frame_of, output};
+use super::schematic::{Flow, Pin, Schematic};
 
 /// The drawing in the making.
 pub(super) struct Calls<'a> {
@@ -84,28 +84,9 @@ impl Calls<'_> {
     /// A block that runs when, and as often as, its caller asks for it.
     fn add_block(&mut self, caller: usize, node: &Node) -> usize {
         let own_frame = self.schematic.symbols[caller].frame;
-        let (frame, name, role) = match node.hidden {
-            true => (own_frame, hidden_name(&node.path), Role::Hidden),
-            false => {
-                let (frame, name) = frame_of(self.schematic, self.frames, &node.path);
-                (frame, name, Role::Block)
-            }
-        };
         let sample_time = self.schematic.symbols[caller].sample_time.clone();
-        let outputs = node.output_names.iter().zip(&node.output_types);
-        self.schematic.symbols.push(Symbol {
-            frame,
-            role,
-            name,
-            path: node.path.clone(),
-            kind: format!("{}{}", node.kind, callees(&node.functions)),
-            caption: node.caption.clone(),
-            note: format!("{}: {}{}", node.path, node.text, calls(&node.functions)),
-            sample_time,
-            inputs: node.input_names.iter().map(ToString::to_string).collect(),
-            outputs: outputs.map(|(name, ty)| output(name, ty)).collect(),
-            calls: false,
-        });
+        let symbol = block(node, sample_time, own_frame, self.schematic, self.frames);
+        self.schematic.symbols.push(symbol);
         self.schematic.symbols.len() - 1
     }
 }
