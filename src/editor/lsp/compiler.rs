@@ -56,8 +56,8 @@ impl Compiler {
         Self { shared }
     }
 
-    /// Compiles this text of a file, in place of one that waits; `is_part` says that it is a mask or
-    /// a patch.
+    /// Compiles this text of a file, in place of one that waits; `is_part` says that it is a mask
+    /// or a patch.
     pub(super) fn compile(&self, path: &str, diagram: Diagram, number: u64, is_part: bool) {
         let (queue, condition) = &*self.shared;
         let mut queue = lock(queue);
