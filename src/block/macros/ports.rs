@@ -1,4 +1,5 @@
-//! `#[ports]`: the table, and what is made of it.
+//! `#[ports]`: the table, and what is made of it. One file: each kind of line is read and turned
+//! into code side by side.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};

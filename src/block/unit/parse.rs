@@ -110,8 +110,8 @@ pub fn parse_quantity(text: &str) -> Result<(f64, Option<Unit>), UnitError> {
     }
 }
 
-/// The unit that a quantity is written in, with its prefix: `cm` of `"5 cm"`. `None` without a unit,
-/// or if the text is not a quantity.
+/// The unit that a quantity is written in, with its prefix: `cm` of `"5 cm"`. `None` without a
+/// unit, or if the text is not a quantity.
 pub fn unit_as_written(quantity: &str) -> Option<(Unit, Scale)> {
     let text = quantity.trim_start();
     let rest = &text[number_length(text)..];
