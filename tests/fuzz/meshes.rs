@@ -1,6 +1,8 @@
-//! Mesh files of all formats: read, looked at, and made into a hull for contact.
+//! Mesh files of all formats: read, looked at, and made into a hull for contact and into ground.
 
+use legwork_contact::{Surface, TriangleMesh};
 use legwork_mesh::{Hull, Mesh, Solid, Topology};
+use nalgebra::Vector3;
 
 use crate::Target;
 use crate::mutate::{self, Random};
@@ -8,6 +10,8 @@ use crate::targets::corpus;
 
 /// Corners of the hulls.
 const CORNERS: usize = 50;
+/// Points that are asked how far ground is.
+const POINTS: usize = 20;
 
 /// Damaged mesh files.
 pub(crate) struct Meshes {
@@ -82,6 +86,7 @@ impl Target for Meshes {
         };
         let Ok(mesh) = legwork_mesh::read(name, bytes, &mut beside) else { return Ok("refused") };
         check(&mesh)?;
+        check_ground(&mesh, random)?;
         let is_closed = Topology::of(&mesh).is_closed();
         let solid = Solid::of(&mesh);
         if let Some(solid) = &solid
@@ -97,6 +102,28 @@ impl Target for Meshes {
         check(&hull.to_mesh())?;
         Ok(if is_closed { "closed" } else { "open" })
     }
+}
+
+/// Ground is nowhere farther than its nearest vertex, and its normals are unit vectors.
+fn check_ground(mesh: &Mesh, random: &mut Random) -> Result<(), String> {
+    let Ok(surface) = TriangleMesh::new(mesh) else { return Ok(()) };
+    let vertices: Vec<Vector3<f64>> = surface.triangles().flatten().collect();
+    let size = vertices.iter().fold(0.0_f64, |most, vertex| most.max(vertex.amax()));
+    let surface = Surface::TriangleMesh(surface);
+    for _ in 0..POINTS {
+        let near = vertices[random.below(vertices.len())];
+        let aside = [(); 3].map(|()| random.below(2001) as f64 / 1000.0 - 1.0);
+        let point = near + Vector3::from(aside) * size;
+        let nearest = vertices.iter().fold(f64::MAX, |d, vertex| d.min((vertex - point).norm()));
+        let found = surface.at(&point);
+        if found.distance.abs() > nearest + 1e-9 * size {
+            return Err(format!("{} to ground whose vertex is {nearest} away", found.distance));
+        }
+        if (found.normal.norm() - 1.0).abs() > 1e-9 {
+            return Err(format!("a normal of length {}", found.normal.norm()));
+        }
+    }
+    Ok(())
 }
 
 /// What a mesh promises.

@@ -40,7 +40,7 @@ impl Target for Solvers {
     }
 
     fn run(&self, input: &[u8], _: &mut Random) -> Result<&'static str, String> {
-        let path = folder().join("random.json");
+        let path = folder().join(format!("random-{}.json", std::process::id()));
         std::fs::write(&path, input).unwrap();
         let request = DuelRequest {
             problems: vec![path],
