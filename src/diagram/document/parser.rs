@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use legwork_block::{
     Arguments, Diagnostic, FileId, Name, Named, Node, NodeField as Field, NodeKind, Span, is_hidden,
 };
+use smallvec::SmallVec;
 
 use super::{DEPTH_LIMIT, literal};
 
@@ -250,7 +251,7 @@ impl<'t> Parser<'t> {
             Some(b'[') => {
                 let mut items = Vec::new();
                 self.items(b'[', b']', |parser| {
-                    items.push(parser.value()?);
+                    push(&mut items, parser.value()?);
                     Ok(())
                 })?;
                 NodeKind::List(items)
@@ -354,8 +355,8 @@ impl<'t> Parser<'t> {
         let (mut fields, mut values) = (Vec::new(), Vec::new());
         self.items(b'(', b')', |parser| {
             match parser.field_name()? {
-                Some(name) => fields.push(Field { name, value: parser.value()? }),
-                None => values.push(parser.value()?),
+                Some(name) => push(&mut fields, Field { name, value: parser.value()? }),
+                None => push(&mut values, parser.value()?),
             }
             Ok(())
         })?;
@@ -386,7 +387,7 @@ impl<'t> Parser<'t> {
             if !parser.skip(b':') {
                 return Err(parser.expected("`:` behind the key").into());
             }
-            entries.push((key, parser.value()?));
+            push(&mut entries, (key, parser.value()?));
             Ok(())
         })?;
         let keys = entries.iter().map(|(key, _)| Ok((Key::of(key)?, key.span)));
@@ -463,8 +464,19 @@ impl<'n> Key<'n> {
     }
 }
 
+/// Adds to a list; most of them stay at one.
+fn push<T>(list: &mut Vec<T>, item: T) {
+    if list.capacity() == 0 {
+        list.reserve_exact(1);
+    }
+    list.push(item);
+}
+
+/// Names with their places; mostly few.
+type Names<'n> = SmallVec<[(Key<'n>, Span); 4]>;
+
 /// Checks that no name is given twice.
-fn distinct(what: &str, code: &'static str, mut names: Vec<(Key<'_>, Span)>) -> Parsed<()> {
+fn distinct(what: &str, code: &'static str, mut names: Names<'_>) -> Parsed<()> {
     // Names that are equal keep their order.
     names.sort_by(|(a, _), (b, _)| a.cmp(b));
     let twice = names.windows(2).filter(|pair| pair[0].0 == pair[1].0);

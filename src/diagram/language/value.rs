@@ -149,6 +149,11 @@ impl<'n, W: What> Read<'n> for Entries<'n, W> {
 pub(crate) struct Inputs(Vec<(String, Node)>);
 
 impl Inputs {
+    fn sorted(mut inputs: Vec<(String, Node)>) -> Self {
+        inputs.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Self(inputs)
+    }
+
     /// The source of the input `name`.
     pub(crate) fn get(&self, name: &str) -> Option<&Node> {
         let at = self.0.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok()?;
@@ -162,9 +167,7 @@ impl Inputs {
 
 impl FromIterator<(String, Node)> for Inputs {
     fn from_iter<I: IntoIterator<Item = (String, Node)>>(inputs: I) -> Self {
-        let mut inputs: Vec<(String, Node)> = inputs.into_iter().collect();
-        inputs.sort_by(|(a, _), (b, _)| a.cmp(b));
-        Self(inputs)
+        Self::sorted(inputs.into_iter().collect())
     }
 }
 
@@ -174,6 +177,7 @@ impl<'n> Read<'n> for Inputs {
         match &node.kind {
             NodeKind::Unit => {}
             NodeKind::Map(entries) => {
+                inputs.reserve_exact(entries.len());
                 for (key, value) in entries {
                     match key.text() {
                         Some(name) => inputs.push((name.to_owned(), value.clone())),
@@ -187,7 +191,7 @@ impl<'n> Read<'n> for Inputs {
             }
             _ => found.push(wrong_type(node, "inputs such as { \"u\": \"block.port\" }")),
         }
-        Some(inputs.into_iter().collect())
+        Some(Self::sorted(inputs))
     }
 }
 
