@@ -50,7 +50,7 @@ use lag::{Lag, beginning, check_initial, check_limits, saturated};
     in  u: Vector::of(&n), torque.clone(), "wanted torques", units "N m, N";
     lag.declare(&n, &NO_FEEDS, ports);
     out tau: Vector::of(&n), torque, "torques; with a lag no input feeds through",
-        units "N m, N";
+        units "N m, N", elements u;
 )]
 #[parameters(aliases("motor", "torque limit"))]
 pub struct Actuator {

@@ -75,11 +75,12 @@ use gears::{Coupling, each, transmission};
     let mut feeds = feeds![state].to_vec();
     bus_voltage.push(&mut feeds);
     lag.declare(n, &feeds, ports);
-    out tau: Vector::of(n), "N*m", "torques that reach the joints";
-    out current: Vector::of(n), "A", "of each motor", when electric;
-    out voltage: Vector::of(n), "V", "of each motor, `R i + k_e ω`", when electric;
+    out tau: Vector::of(n), "N*m", "torques that reach the joints", elements state.s_dot;
+    out current: Vector::of(n), "A", "of each motor", when electric, elements state.s_dot;
+    out voltage: Vector::of(n), "V", "of each motor, `R i + k_e ω`", when electric,
+        elements state.s_dot;
     out power: Vector::of(n), "W", "from the supply; negative where it recovers energy",
-        when electric;
+        when electric, elements state.s_dot;
 )]
 #[parameters(aliases("servo", "drive", "DC motor", "BLDC"))]
 pub struct Motor {

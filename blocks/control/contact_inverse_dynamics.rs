@@ -78,7 +78,8 @@ use model_function::ModelFunction;
         "0 where a contact does not count, as a foot in swing", shape "k";
     in  sensed("f_sensed")?: Vector::of(3 * count.clone()), "N",
         "contact forces; required by `model: Sensed`", frame "contact", shape "3k";
-    out tau: Vector::of(n), _, "joint torques; if not solved, what `on_fail` says", units "N m, N";
+    out tau: Vector::of(n), _, "joint torques; if not solved, what `on_fail` says", units "N m, N",
+        elements acceleration;
     out forces("f"): Vector::of(3 * count.clone()), "N",
         "contact forces that are expected, contact axes", frame "contact", shape "3k";
     out normal_force: Real, "N", "`Σ f_n`";

@@ -30,7 +30,7 @@ use crate::robot::shared_kinematics::kinematics;
         "configuration and velocity; only q matters";
     ask kinematics: Kinematics = kinematics(ports, robot, state);
     let n = RobotDims::of(ports, self.robot.as_str()).n;
-    out tau: Vector::of(n), _, "joint torques", units "N m, N";
+    out tau: Vector::of(n), _, "joint torques", units "N m, N", elements state.s_dot;
     out f: Vector::of(self.foot.rows() * feet), _,
         "forces or wrenches of the k feet on the robot, world axes",
         frame "world", shape "3k or 6k", units "N, N m";

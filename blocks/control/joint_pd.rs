@@ -50,7 +50,8 @@ use crate::robot::name::RobotName;
         units "rad/s, m/s";
     in  tau_ff?: Vector::of(&dims.n), torque.clone(), "feedforward torques; 0 without", shape "n",
         units "N m, N";
-    out tau: Vector::of(&dims.n), torque, "joint torques", shape "n", units "N m, N";
+    out tau: Vector::of(&dims.n), torque, "joint torques", shape "n", units "N m, N",
+        elements state.s_dot;
 )]
 #[parameters(aliases("PD", "joint control", "position control", "impedance"))]
 pub struct JointPd {

@@ -35,7 +35,7 @@ use crate::robot::shared_kinematics::kinematics;
     out force: Vector::of(nv), _, "F: force and moment on the base in world axes, joint torques",
         units "N, N m";
     out tau: Vector::of(n), unit_of(&torques(&robot.model)), "the joints' part of F",
-        units "N m, N";
+        units "N m, N", elements state.s_dot;
 )]
 #[parameters(aliases("RNEA", "recursive Newton–Euler", "computed torque"))]
 pub struct InverseDynamics {

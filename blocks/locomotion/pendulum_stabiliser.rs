@@ -36,7 +36,7 @@ use crate::robot::name::RobotName;
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
     in  points: contact_points(&k, &nv) as ContactPointsBus, _, "k contacts of its feet";
     out f: Vector::of(&k), "N", "wanted change of the normal forces, zero or more";
-    out tau: Vector::of(n), "N*m", "joint torques";
+    out tau: Vector::of(n), "N*m", "joint torques", elements state.s_dot;
 )]
 #[parameters(aliases("balance", "virtual model control"))]
 pub struct PendulumStabiliser {

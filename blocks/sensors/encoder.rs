@@ -37,8 +37,10 @@ use crate::signal::philox::Stream;
     let n = RobotDims::of(ports, self.robot.as_str()).n;
     let [turn, rate] = [positions, velocities].map(|of| unit_of(&of(&robot.model)));
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
-    out s: Vector::of(&n), turn, "measured joint positions", units "rad, m";
-    out s_dot: Vector::of(&n), rate, "measured joint velocities", units "rad/s, m/s";
+    out s: Vector::of(&n), turn, "measured joint positions", units "rad, m",
+        elements state.s;
+    out s_dot: Vector::of(&n), rate, "measured joint velocities", units "rad/s, m/s",
+        elements state.s_dot;
     out measured("state"): StateBus::of(ports, self.robot.as_str()), _,
         "measured joints, true bases: for joint controllers";
 )]

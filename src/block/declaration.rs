@@ -50,8 +50,20 @@ pub struct OutputDeclaration {
     pub group: usize,
     /// Whether infinite values are bounds, not mistakes.
     pub may_be_infinite: bool,
+    /// Whose elements its elements go with, one by one, if that is declared.
+    pub elements: Option<ElementsOf>,
     /// Inputs whose memory this port shows instead of memory of its own: one per leading leaf.
     pub forwards: Vec<Forward>,
+}
+
+/// A vector among the inputs whose elements those of an output go with, so that they are called
+/// the same, such as joints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ElementsOf {
+    /// The input port.
+    pub input: u16,
+    /// If the input is a bus: the name of its part.
+    pub view: &'static str,
 }
 
 /// A leaf of a bus output that is a view of an input's leaf: it costs neither memory nor a copy.

@@ -109,6 +109,7 @@ impl Ports<'_> {
             doc: PortText::default(),
             group: 0,
             may_be_infinite: false,
+            elements: None,
             forwards: Vec::new(),
         });
         let port = (arguments.len() - 1) as u16;

@@ -130,8 +130,9 @@ pub use block::{
 };
 pub use conditional::{Condition, SignChange, Test};
 pub use declaration::{
-    Ask, ContinuousState, Crossing, Declaration, Feeds, Forward, Guard, InputDeclaration, Manifold,
-    OutputDeclaration, PortText, PortUnit, RateRule, SolveFailure, SolveRule,
+    Ask, ContinuousState, Crossing, Declaration, ElementsOf, Feeds, Forward, Guard,
+    InputDeclaration, Manifold, OutputDeclaration, PortText, PortUnit, RateRule, SolveFailure,
+    SolveRule,
 };
 pub use diagnostic::{Diagnostic, Diagnostics, FileId, Label, Severity, Span, nearest};
 pub use expression::{

@@ -8,14 +8,14 @@ use legwork_ode::Solver;
 
 use crate::block::Block;
 use crate::declaration::{
-    Ask, ContinuousState, Crossing, Declaration, Feeds, Forward, Guard, InputDeclaration,
-    OutputDeclaration, PortText, PortUnit, RateRule, SolveRule,
+    Ask, ContinuousState, Crossing, Declaration, ElementsOf, Feeds, Forward, Guard,
+    InputDeclaration, OutputDeclaration, PortText, PortUnit, RateRule, SolveRule,
 };
 use crate::expression::UnitEquation;
 use crate::fault::Invalid;
 use crate::instance::erase;
 use crate::resource::{Files, Resource, Resources};
-use crate::signal::{Bool, Feed, In, OptionalIn, Out, Shared, Signal};
+use crate::signal::{Bool, Feed, Feeding, In, OptionalIn, Out, Shared, Signal};
 use crate::types::{Arg, Dim, Type, Var};
 
 /// Collects a block's declaration; hands out handles, variables, robots and files.
@@ -37,6 +37,7 @@ pub struct PortNote<'p> {
     frame: &'p mut Option<String>,
     doc: &'p mut PortText,
     infinite: Option<&'p mut bool>,
+    elements: Option<&'p mut Option<ElementsOf>>,
     argument_hint: Option<&'p mut PortText>,
 }
 
@@ -47,6 +48,7 @@ impl<'p> PortNote<'p> {
             frame: &mut input.frame,
             doc: &mut input.doc,
             infinite: None,
+            elements: None,
             argument_hint: Some(&mut input.argument_hint),
         }
     }
@@ -57,6 +59,7 @@ impl<'p> PortNote<'p> {
             frame: &mut output.frame,
             doc: &mut output.doc,
             infinite: Some(&mut output.may_be_infinite),
+            elements: Some(&mut output.elements),
             argument_hint: None,
         }
     }
@@ -95,6 +98,17 @@ impl<'p> PortNote<'p> {
     pub fn may_be_infinite(&mut self) -> &mut Self {
         if let Some(flag) = &mut self.infinite {
             **flag = true;
+        }
+        self
+    }
+
+    /// States that the elements of an output are called as those of an input: a vector, or the part
+    /// `view` of a bus.
+    pub fn elements_of(&mut self, input: &impl Feeding, view: &'static str) -> &mut Self {
+        let mut feeds = Vec::new();
+        input.push(&mut feeds);
+        if let (Some(elements), Some(Feed::Input(input))) = (&mut self.elements, feeds.first()) {
+            **elements = Some(ElementsOf { input: *input, view });
         }
         self
     }
@@ -152,7 +166,7 @@ impl<'a> Ports<'a> {
     /// The whole declaration.
     pub fn finish(mut self) -> Declaration {
         if self.declaration.groups.is_empty() {
-            self.declaration.groups.push(Feeds::All);
+            self.declaration.groups = vec![Feeds::All];
         }
         let Declaration { inputs, outputs, var_count, .. } = &mut self.declaration;
         let units = inputs.iter_mut().map(|input| &mut input.unit);
@@ -226,6 +240,12 @@ impl<'a> Ports<'a> {
         OptionalIn { port: self.push_input(name, signal.ty(), true), signal: PhantomData }
     }
 
+    /// Makes room for so many more inputs and outputs, and no more than that.
+    pub fn reserve(&mut self, inputs: usize, outputs: usize) {
+        self.declaration.inputs.reserve_exact(inputs);
+        self.declaration.outputs.reserve_exact(outputs);
+    }
+
     fn push_input(&mut self, name: impl Into<PortText>, ty: Type, optional: bool) -> u16 {
         self.declaration.inputs.push(InputDeclaration {
             name: name.into(),
@@ -248,7 +268,7 @@ impl<'a> Ports<'a> {
     /// Declares an output of the current group.
     pub fn output<S: Signal>(&mut self, name: impl Into<PortText>, signal: &S) -> Out<S> {
         if self.declaration.groups.is_empty() {
-            self.declaration.groups.push(Feeds::All);
+            self.declaration.groups = vec![Feeds::All];
         }
         self.declaration.outputs.push(OutputDeclaration {
             name: name.into(),
@@ -258,6 +278,7 @@ impl<'a> Ports<'a> {
             doc: PortText::default(),
             group: self.declaration.groups.len() - 1,
             may_be_infinite: false,
+            elements: None,
             forwards: Vec::new(),
         });
         Out { port: (self.declaration.outputs.len() - 1) as u16, signal: PhantomData }

@@ -10,6 +10,7 @@ use crate::expand::{CheckEntry, JudgeEntry, LogEntry, Logged, Names, Resolver as
 use crate::ids::FrameId;
 use crate::infer::TypedNetwork;
 use crate::judge;
+use crate::labels::Labels;
 use crate::layout::{Layout, source_slots};
 use crate::listing::node_signals;
 use crate::network::{PortPart, Source};
@@ -22,26 +23,26 @@ use crate::units::check_alone;
 pub(crate) struct Signals<'n> {
     pub(crate) typed: &'n TypedNetwork,
     pub(crate) layout: &'n Layout,
+    pub(crate) labels: &'n Labels,
     pub(crate) names: &'n Names,
 }
 
 /// Without `log:` every output of the diagram's own blocks is recorded, so that a first run shows
 /// something; what lies inside masks and copies is not.
-pub(crate) fn all_channels(typed: &TypedNetwork, layout: &Layout) -> Vec<LogChannel> {
-    let nodes = typed.network.root.blocks.iter().zip(&layout.nodes);
+pub(crate) fn all_channels(signals: &Signals<'_>) -> Vec<LogChannel> {
+    let nodes = signals.typed.network.root.blocks.iter().zip(&signals.layout.nodes);
     nodes
         .filter(|(_, node)| !node.hidden && !node.path.contains(['.', '[']))
         .flat_map(|(&block, node)| {
             let channel = |signal| LogChannel { signal, rate: node.rate };
-            node_signals(typed, block, node).map(channel)
+            node_signals(signals, block, node).map(channel)
         })
         .collect()
 }
 
 /// The channels of `log:`.
 pub(crate) fn log_channels(
-    typed: &TypedNetwork,
-    layout: &Layout,
+    &Signals { typed, layout, labels, .. }: &Signals<'_>,
     logs: &[LogEntry],
     judge: &[JudgeValue],
     base: Ratio,
@@ -59,7 +60,8 @@ pub(crate) fn log_channels(
                 let Some(ty) = source_type(typed, source) else { continue };
                 let Some(slots) = placed(typed, layout, source) else { continue };
                 let Units { one: unit, each: units } = source_units(typed, source);
-                let signal = SignalRef { path: entry.path.clone(), ty, unit, units, slots };
+                let (path, labels) = (entry.path.clone(), labels.of_source(typed, source));
+                let signal = SignalRef { path, ty, unit, units, labels, slots };
                 (signal, source_rate(typed, layout, source))
             }
         };
@@ -319,7 +321,7 @@ impl SignalResolver for Resolver<'_> {
         }
         let place = Place::from(path.span);
         let signal = path::parse(&text, &place).map_err(|d| at(d, path.span))?;
-        let &Signals { typed, layout, names } = self.signals;
+        let &Signals { typed, layout, names, .. } = self.signals;
         let paths = Paths { tree: &names.tree, blocks: &typed.network.blocks };
         let source = match paths.path_source(self.frame, &signal, true, 0) {
             Ok(source) => source,

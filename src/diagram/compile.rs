@@ -12,6 +12,7 @@ use crate::expand::{
     node_text,
 };
 use crate::infer::{TypedNetwork, infer};
+use crate::labels::Labels;
 use crate::layout::Moments;
 use crate::loader::{Loader, ReadFile};
 use crate::network::Network;
@@ -162,13 +163,14 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
         moments,
         diagnostics,
     )?;
-    let signals = checks::Signals { typed, layout: &layout, names };
+    let labels = Labels::of(typed);
+    let signals = checks::Signals { typed, layout: &layout, labels: &labels, names };
     let judge = judge::compile(judge, &signals, &rates, diagnostics);
     let mut log = match &logs.own {
-        None => checks::all_channels(typed, &layout),
-        Some(logs) => checks::log_channels(typed, &layout, logs, &judge, rates.base, diagnostics),
+        None => checks::all_channels(&signals),
+        Some(logs) => checks::log_channels(&signals, logs, &judge, rates.base, diagnostics),
     };
-    let inside = checks::log_channels(typed, &layout, &logs.inside, &[], rates.base, diagnostics);
+    let inside = checks::log_channels(&signals, &logs.inside, &[], rates.base, diagnostics);
     for channel in inside {
         if log.iter().all(|known| known.signal.path != channel.signal.path) {
             log.push(channel);
@@ -176,14 +178,14 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
     }
     let edges = listing::edges(network, &network.root);
     let inputs = ports::inputs(inputs, typed, &layout);
-    let outputs = ports::outputs(outputs, typed, &layout);
+    let outputs = ports::outputs(outputs, &signals);
     ports::warn_unread(&inputs, &edges, &outputs, diagnostics);
     let checks = checks::compile(checks, &judge, &signals, &rates, diagnostics);
     let memory = memory::check(&layout, run.solver, run.memory, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }
-    let signals = listing::signals(typed, &layout, &judge);
+    let signals = listing::signals(&signals, &judge);
     let program = Program::new(ProgramParts {
         name: name.clone(),
         run: RunSettings {

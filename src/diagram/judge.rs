@@ -71,6 +71,7 @@ pub(crate) fn signal(value: &JudgeValue) -> SignalRef {
         ty: if is_condition { Type::Bool } else { Type::Real },
         unit: value.unit.clone(),
         units: Vec::new(),
+        labels: Vec::new(),
         slots: vec![legwork_block::Slot { start: value.slot, len: 1 }],
     }
 }

@@ -29,6 +29,7 @@ mod functions;
 mod ids;
 mod infer;
 mod judge;
+mod labels;
 mod language;
 mod layout;
 mod listing;

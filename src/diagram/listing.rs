@@ -3,10 +3,9 @@
 use legwork_block::{Feed, Feeds};
 use legwork_program::{Edge, JudgeValue, Node, NodeId, PortPart, SignalRef};
 
+use crate::checks::Signals;
 use crate::ids::{BlockId, Id};
-use crate::infer::TypedNetwork;
 use crate::judge;
-use crate::layout::Layout;
 use crate::network::{Network, Part, Source};
 
 /// Every wire of a part, by reader.
@@ -68,14 +67,10 @@ pub(crate) fn port_path(block: &str, name: &str) -> String {
 }
 
 /// Every output port of the diagram's own blocks, and every value of `judge:`, by path.
-pub(crate) fn signals(
-    typed: &TypedNetwork,
-    layout: &Layout,
-    judge: &[JudgeValue],
-) -> Vec<SignalRef> {
+pub(crate) fn signals(known: &Signals<'_>, judge: &[JudgeValue]) -> Vec<SignalRef> {
     let mut signals: Vec<SignalRef> = judge.iter().map(judge::signal).collect();
-    for (&block, node) in typed.network.root.blocks.iter().zip(&layout.nodes) {
-        signals.extend(node_signals(typed, block, node));
+    for (&block, node) in known.typed.network.root.blocks.iter().zip(&known.layout.nodes) {
+        signals.extend(node_signals(known, block, node));
     }
     signals.sort_by(|a, b| a.path.cmp(&b.path));
     signals
@@ -83,16 +78,19 @@ pub(crate) fn signals(
 
 /// The output ports of a placed block.
 pub(crate) fn node_signals<'n>(
-    typed: &'n TypedNetwork,
+    &Signals { typed, labels, .. }: &Signals<'n>,
     block: BlockId,
     node: &'n Node,
 ) -> impl Iterator<Item = SignalRef> + use<'n> {
     let names = node.output_names.iter();
-    names.zip(typed.outputs(block).iter()).enumerate().map(|(port, (name, output))| SignalRef {
-        path: port_path(&node.path, name),
-        ty: output.ty.clone(),
-        unit: output.units.one.clone(),
-        units: output.units.each.clone(),
-        slots: node.io.outputs.port(port).to_vec(),
+    names.zip(typed.outputs(block).iter()).enumerate().map(move |(port, (name, output))| {
+        SignalRef {
+            path: port_path(&node.path, name),
+            ty: output.ty.clone(),
+            unit: output.units.one.clone(),
+            units: output.units.each.clone(),
+            labels: labels.of_output(block, port),
+            slots: node.io.outputs.port(port).to_vec(),
+        }
     })
 }

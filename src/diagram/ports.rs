@@ -3,7 +3,7 @@
 use legwork_block::{Diagnostic, Diagnostics};
 use legwork_program::{Edge, InputPort, NodeId, OutputPort, SignalRef};
 
-use crate::checks::{placed, source_type, source_units};
+use crate::checks::{Signals, placed, source_type, source_units};
 use crate::expand::{RootInput, RootOutput};
 use crate::ids::{Id, OutputId};
 use crate::infer::TypedNetwork;
@@ -31,6 +31,7 @@ pub(crate) fn inputs(
                 ty: output.ty.clone(),
                 unit: output.units.one.clone(),
                 units: output.units.each.clone(),
+                labels: Vec::new(),
                 slots: slots.clone(),
             },
             // A value that does not fit is reported where blocks are placed.
@@ -45,8 +46,7 @@ pub(crate) fn inputs(
 /// The outputs, in the order of their declaration.
 pub(crate) fn outputs(
     outputs: &[RootOutput],
-    typed: &TypedNetwork,
-    layout: &Layout,
+    &Signals { typed, layout, labels, .. }: &Signals<'_>,
 ) -> Vec<OutputPort> {
     let output = |output: &RootOutput| {
         let Units { one, each } = source_units(typed, &output.source);
@@ -59,6 +59,7 @@ pub(crate) fn outputs(
                 ty: source_type(typed, &output.source)?,
                 units: if unit.is_none() { each } else { Vec::new() },
                 unit,
+                labels: labels.of_source(typed, &output.source),
                 slots: placed(typed, layout, &output.source)?,
             },
             from: port_parts(&typed.network, &output.source),

@@ -49,10 +49,20 @@ pub(crate) struct Selected {
     pub(crate) units: Units,
     /// Its frame, if the bus declares one.
     pub(crate) frame: Option<String>,
+    /// What its numbers are called, if the bus says so; else empty.
+    pub(crate) labels: Vec<String>,
     /// First leaf, counted from the whole value's first; `None` while sizes before it are unknown.
     pub(crate) first_leaf: Option<usize>,
     /// The run of numbers inside the one leaf, if it is not the whole leaf.
     pub(crate) part: Option<(usize, usize)>,
+}
+
+impl Selected {
+    /// Keeps units and labels of some of its elements.
+    fn take(&mut self, part: Range<usize>) {
+        self.units = self.units.part(part.clone());
+        self.labels = self.labels.get(part).unwrap_or_default().to_vec();
+    }
 }
 
 /// Follows `steps` into a value of type `ty`. `None` if a type on the way is not known yet.
@@ -65,6 +75,7 @@ pub(crate) fn select(
         ty: ty.clone(),
         units: Units::default(),
         frame: None,
+        labels: Vec::new(),
         first_leaf: Some(0),
         part: None,
     };
@@ -155,6 +166,7 @@ fn field(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
         at.part = Some((view.start, len));
         at.units = Units { one: view.unit.clone(), each: view.units.clone() };
         at.frame.clone_from(&view.frame);
+        at.labels.clone_from(&view.labels);
         return Some(Ok(used));
     }
     let known: Vec<&str> = bus
@@ -204,7 +216,7 @@ fn element(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
             }
             let start = at.part.map_or(0, |(start, _)| start);
             at.part = Some((start + i, 1));
-            at.units = at.units.part(*i..i + 1);
+            at.take(*i..i + 1);
             at.ty = Type::Real;
         }
         (Type::Vector(n), Select::Slice(a, b)) => {
@@ -215,7 +227,7 @@ fn element(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
             }
             let start = at.part.map_or(0, |(start, _)| start);
             at.part = Some((start + a, b - a));
-            at.units = at.units.part(*a..b);
+            at.take(*a..b);
             at.ty = Type::vector(b - a);
         }
         (Type::Vector(n), Select::Part { index, count }) => {
@@ -227,7 +239,7 @@ fn element(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
             let start = at.part.map_or(0, |(start, _)| start);
             let (first, len) = (index * (n / count), n / count);
             at.part = Some((start + first, len));
-            at.units = at.units.part(first..first + len);
+            at.take(first..first + len);
             at.ty = Type::vector(len);
         }
         (Type::Matrix(r, c), Select::Element(i, j)) => {

@@ -89,7 +89,7 @@ identity! {
     // A name is no part of the run, but a snapshot of one value is none of another.
     JudgeValue { name, by, of, when, after, until, slot, unit; without span }
     LogChannel { signal, rate }
-    SignalRef { path, ty, unit, units, slots }
+    SignalRef { path, ty, unit, units, slots; without labels }
     Tolerance { relative, absolute }
     BusType { name, args, fields, views }
     BusField { name, ty, unit, frame; without doc }

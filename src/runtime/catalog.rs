@@ -1,6 +1,6 @@
 //! The names by which a recording's numbers are found: paths of signals, fields, views, elements.
 
-use legwork_block::{Type, nearest};
+use legwork_block::nearest;
 use legwork_program::Program;
 
 use crate::channels;
@@ -135,19 +135,15 @@ impl Catalog {
     }
 }
 
-/// What the elements of a quantity are called, if they are of a view that says so.
+/// What the elements of a quantity are called; none if they have only indices.
 fn labels(program: &Program, quantity: &Quantity) -> Vec<String> {
     let Some(whole) = quantity.elements.first().map(|first| stem(first)) else {
         return Vec::new();
     };
-    let view = program.signals.iter().find_map(|signal| {
-        let name = whole.strip_prefix(signal.path.as_str())?.strip_prefix('.')?;
-        let Type::Bus(bus) = &signal.ty else { return None };
-        bus.views.iter().find(|view| view.name == name)
-    });
+    let labels = program.labels(whole);
     let label = |element: &String| {
         let index = element.strip_prefix(whole)?.strip_prefix('[')?.strip_suffix(']')?;
-        view?.labels.get(index.parse::<usize>().ok()?).cloned()
+        labels.get(index.parse::<usize>().ok()?).cloned()
     };
     quantity.elements.iter().map(label).collect::<Option<_>>().unwrap_or_default()
 }

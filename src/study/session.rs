@@ -29,7 +29,7 @@ pub use edit::EditNote;
 pub use evaluate::{Condition, Evaluated};
 pub use fork::Fork;
 pub use place::{BlockLine, Halt, Place, Scheduled, SourceLine, Stage, Stop, Where};
-pub use value::{BlockView, InputView, Value, labels};
+pub use value::{BlockView, InputView, Value};
 
 use crate::cancel::Cancel;
 use crate::diagram::Diagram;

@@ -196,10 +196,14 @@ fn sliding_joints_are_driven_in_newtons() {
 )"#
         )
     };
-    for (file, force, goal, head) in [
-        ("slide.urdf", "3 N", "1 m", "act.tau[0] [N],seen.s[0] [m],seen.s_dot[0] [m/s]"),
-        ("turn.urdf", "3 N*m", "1 rad", "act.tau[0] [N*m],seen.s[0] [rad],seen.s_dot[0] [rad/s]"),
+    for (file, force, goal, joint, [of_tau, of_s, of_s_dot]) in [
+        ("slide.urdf", "3 N", "1 m", "s", ["N", "m", "m/s"]),
+        ("turn.urdf", "3 N*m", "1 rad", "t", ["N*m", "rad", "rad/s"]),
     ] {
+        let head = format!(
+            "act.tau[0] ({joint}) [{of_tau}],seen.s[0] ({joint}) [{of_s}],\
+             seen.s_dot[0] ({joint}) [{of_s_dot}]"
+        );
         write(&here, "a.ron", diagram(file, force, goal));
         let run = legwork(here.path(), &["run", "a.ron", "--out", "o"]);
         assert_eq!(run.code, 0, "{file}: {}", run.err);

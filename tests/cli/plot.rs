@@ -197,7 +197,7 @@ fn a_bus_is_drawn_by_its_views() {
     let done = legwork(here.path(), &words);
     assert_eq!(done.code, 0, "{}", done.err);
     let svg = text(&here, "j.svg");
-    let names = ["FR_abad_joint", "FR_hip_joint", "w", "z", "pd.tau[1]"];
+    let names = ["FR_abad_joint", "FR_hip_joint", "w", "z", "FL_hip_joint"];
     for name in names {
         assert!(svg.contains(&format!(">{name}</text>")), "no `{name}` in {svg}");
     }

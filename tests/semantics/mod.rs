@@ -22,6 +22,7 @@ mod functions;
 mod harness;
 mod history;
 mod identity;
+mod labels;
 mod plants;
 mod playback;
 mod ports;

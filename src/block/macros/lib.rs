@@ -105,7 +105,8 @@ pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// - The unit is a text, `_` where the block fixes none, or an expression that is `Into<PortUnit>`.
 /// - Behind the meaning may follow, each after a comma: `when CONDITION`, under which alone the
 ///   port exists, its handle being an `Option`; `frame "world"`; `infinite` for an output whose
-///   infinite values are bounds; and what the table says in place of the code: `shape "…"`,
+///   infinite values are bounds; `elements state.s_dot` for one whose elements are called as those
+///   of an input, or of a part of it; and what the table says in place of the code: `shape "…"`,
 ///   `units "…"`, `named "…"`, `if "with `electric`"`.
 ///
 /// Between them may stand `feeds(a, b);`, after which only these inputs feed the outputs that

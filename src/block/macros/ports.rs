@@ -52,6 +52,8 @@ pub(crate) struct Port {
     when: Option<Expr>,
     pub(crate) frame: Option<Expr>,
     is_infinite: bool,
+    /// Of an output: the input whose elements its own are called as, and which part of it.
+    elements: Option<(Ident, String)>,
     /// What the documentation says in place of the code.
     said: Said,
 }
@@ -192,6 +194,7 @@ impl Port {
             when: None,
             frame: None,
             is_infinite: false,
+            elements: None,
             said: Said::default(),
         };
         while input.peek(Token![,]) {
@@ -215,12 +218,20 @@ impl Port {
             "when" => self.when = Some(input.parse()?),
             "frame" => self.frame = Some(input.parse()?),
             "infinite" if !self.is_input => self.is_infinite = true,
+            "elements" if !self.is_input => {
+                let (of, mut part) = (input.parse()?, String::new());
+                if input.peek(Token![.]) {
+                    input.parse::<Token![.]>()?;
+                    part = input.parse::<Ident>()?.to_string();
+                }
+                self.elements = Some((of, part));
+            }
             "shape" => self.said.shape = text()?,
             "units" => self.said.units = text()?,
             "named" => self.said.named = text()?,
             _ => {
-                let message = "expected `when`, `frame`, `infinite` (of an output), `shape`, \
-                               `units`, `named` or `if`";
+                let message = "expected `when`, `frame`, `infinite` or `elements` (of an output), \
+                               `shape`, `units`, `named` or `if`";
                 return Err(Error::new(word.span(), message));
             }
         }
@@ -278,6 +289,8 @@ pub(crate) fn expand(table: &Table, mut item: DeriveInput) -> TokenStream {
     let derive = (!keeps).then(|| quote!(#[derive(Clone #copy)]));
     let statements: TokenStream = table.lines.iter().map(Line::statement).collect();
     let is_fallible = has_question_mark(statements.clone());
+    let count = |is_input| ports.iter().filter(|port| port.is_one(is_input)).count();
+    let (inputs, outputs) = (count(true), count(false));
     let (returned, made, planned) = match is_fallible {
         true => (
             quote!(::std::result::Result<#handles, ::legwork_block::Invalid>),
@@ -321,6 +334,7 @@ pub(crate) fn expand(table: &Table, mut item: DeriveInput) -> TokenStream {
                 ports: &mut ::legwork_block::Ports<'_>,
                 #(#arguments),*
             ) -> #returned {
+                ports.reserve(#inputs, #outputs);
                 #statements
                 #made
             }
@@ -419,12 +433,15 @@ impl Port {
         let unit = self.unit.iter();
         let frame = self.frame.iter();
         let infinite = self.is_infinite.then(|| quote!(.may_be_infinite())).into_iter();
+        let elements = self.elements.iter().map(|(of, part)| quote!(.elements_of(&#of, #part)));
         let one = |name: TokenStream| {
             let (unit, frame, infinite) = (unit.clone(), frame.clone(), infinite.clone());
+            let elements = elements.clone();
             quote! {
                 let signal = #signal;
                 let port = ports.#declare(#name, &signal);
-                ports.#note(port) #(.of_unit(#unit))* #(.frame(#frame))* #(#infinite)* .doc(#doc);
+                ports.#note(port) #(.of_unit(#unit))* #(.frame(#frame))* #(#infinite)* #(#elements)*
+                    .doc(#doc);
             }
         };
         let declared = match &self.name {
@@ -456,6 +473,11 @@ impl Port {
                 };
             },
         }
+    }
+
+    /// Whether it stands for one port that is always there, an input or an output.
+    fn is_one(&self, is_input: bool) -> bool {
+        self.is_input == is_input && self.when.is_none() && matches!(self.name, Name::One(_))
     }
 
     /// `in `, `out `.

@@ -6,7 +6,7 @@ use legwork_picture::diagram::{self, Options};
 use legwork_program::{Edge, LogChannel, Node, Program, SubsystemPort};
 use legwork_runtime::catalog::Catalog;
 use legwork_scene::Scene;
-use legwork_study::session::{SourceLine, labels};
+use legwork_study::session::SourceLine;
 use legwork_study::{Edit, SourceMap, Type, commands, manual};
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ pub(crate) fn model(source: usize, about: &About<'_>) -> Value {
     let program = about.program;
     let signals = program.signals.iter().map(|signal| {
         let leaves: usize = signal.slots.iter().map(|slot| slot.len as usize).sum();
-        let names = if leaves <= MOST_NAMES { labels(&signal.path, program) } else { Vec::new() };
+        let names = if leaves <= MOST_NAMES { &signal.labels[..] } else { &[] };
         json!({
             "path": signal.path,
             "unit": signal.unit,
@@ -163,11 +163,11 @@ pub(super) fn is_file(name: &str) -> bool {
 
 /// Names of a signal's numbers, as paths.
 pub(super) fn columns(path: &str, leaves: usize, program: &Program) -> Vec<String> {
-    let labels = labels(path, program);
+    let labels = program.labels(path);
     match leaves {
         1 => vec![path.to_owned()],
         _ if labels.len() == leaves => {
-            labels.into_iter().map(|label| format!("{path} {label}")).collect()
+            labels.iter().map(|label| format!("{path} {label}")).collect()
         }
         _ => (0..leaves).map(|i| format!("{path}[{i}]")).collect(),
     }

@@ -1,7 +1,7 @@
 //! What signals and blocks hold.
 
 use legwork_block::Type;
-use legwork_program::{LogChannel, Program, Rate, SignalRef};
+use legwork_program::{LogChannel, Rate, SignalRef};
 use legwork_runtime::Simulation;
 use serde::{Serialize, Serializer};
 
@@ -33,7 +33,7 @@ impl Value {
             ty: Some(signal.ty.clone()),
             unit: signal.unit.clone(),
             units: signal.units.clone(),
-            labels: labels(path, simulation.program()),
+            labels: simulation.program().labels(path).to_vec(),
             leaves: signal.slots.iter().map(|slot| arena[slot.range()].to_vec()).collect(),
         }
     }
@@ -62,29 +62,6 @@ impl Serialize for Value {
         let (unit, numbers) = (unit.as_deref(), self.numbers());
         Flat { path, r#type, unit, units, labels, numbers }.serialize(serializer)
     }
-}
-
-/// What the numbers of a part of a bus are called that has a name of its own, or of a stretch of
-/// it, such as the names of joints; empty if they have only indices.
-pub fn labels(path: &str, program: &Program) -> Vec<String> {
-    let (whole, stretch) = match path.strip_suffix(']').and_then(|path| path.rsplit_once('[')) {
-        Some((whole, stretch)) => (whole, Some(stretch)),
-        None => (path, None),
-    };
-    let view = program.signals.iter().find_map(|signal| {
-        let name = whole.strip_prefix(signal.path.as_str())?.strip_prefix('.')?;
-        let Type::Bus(bus) = &signal.ty else { return None };
-        bus.views.iter().find(|view| view.name == name)
-    });
-    let of = |labels: &[String]| match stretch.map(|stretch| stretch.split_once("..")) {
-        None => Some(labels.to_vec()),
-        Some(None) => None,
-        Some(Some((from, to))) => {
-            let at = |text: &str| text.trim().parse::<usize>().ok();
-            Some(labels.get(at(from)?..at(to)?)?.to_vec())
-        }
-    };
-    view.and_then(|view| of(&view.labels)).unwrap_or_default()
 }
 
 /// A block at one moment.
