@@ -38,7 +38,7 @@ use crate::signal::{shape, units};
         shape "that of `initial`", units "that of `initial`";
     feeds();
     out y: ty as Any, unit, "the integral",
-        shape "that of `initial`", units "that of `initial`, or any";
+        shape "that of `initial`", units "that of `initial`, or any", elements u;
 )]
 #[parameters(aliases("1/s"))]
 pub struct Integrator {

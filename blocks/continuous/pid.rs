@@ -41,7 +41,7 @@ use crate::signal::units;
     in  feed_forward?: ty.clone() as Any, unit.clone(), "added before the limits",
         shape "that of `u`", units "that of `y`";
     out y: ty as Any, unit, "v within the limits",
-        shape "that of `u`", units "that of the limits and `initial`";
+        shape "that of `u`", units "that of the limits and `initial`", elements u;
 )]
 #[parameters(aliases("PI", "PD", "proportional–integral–derivative", "controller"))]
 pub struct Pid {

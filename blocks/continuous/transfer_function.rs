@@ -23,7 +23,7 @@ use crate::signal::units;
     let direct = canonical.feeds_through().then_some(u);
     feeds(direct);
     out y: ty.clone() as Any, units::product(&gain, &unit), "the filtered signal",
-        shape "that of `u`", units "unit of numerator / denominator · u";
+        shape "that of `u`", units "unit of numerator / denominator · u", elements u;
 )]
 #[parameters(aliases("LTI", "filter", "low-pass"))]
 pub struct TransferFunction {

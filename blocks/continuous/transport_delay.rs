@@ -24,7 +24,7 @@ use crate::signal::shape::{self, initial_state};
         units "that of `initial`";
     feeds();
     out y: ty.clone() as Any, unit.clone(), "the input that long ago",
-        shape "that of `u`", units "that of `u`";
+        shape "that of `u`", units "that of `u`", elements u;
 )]
 #[parameters(aliases("dead time", "time delay", "latency"))]
 pub struct TransportDelay {

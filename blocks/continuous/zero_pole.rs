@@ -23,7 +23,7 @@ use crate::signal::units;
     let direct = canonical.feeds_through().then_some(u);
     feeds(direct);
     out y: ty.clone() as Any, out, "the filtered signal", shape "that of `u`",
-        units "by `gain`";
+        units "by `gain`", elements u;
 )]
 #[parameters(aliases("ZPK", "LTI"))]
 pub struct ZeroPole {

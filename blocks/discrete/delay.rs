@@ -21,7 +21,7 @@ use crate::signal::shape;
         shape "that of `initial`; any type, buses included, without it", units "that of `initial`";
     feeds();
     out y: ty.clone() as Any, unit.clone(), "the input that many periods ago",
-        shape "that of `u`", units "that of `u`";
+        shape "that of `u`", units "that of `u`", elements u;
 )]
 #[parameters(aliases("z^-n", "buffer"))]
 pub struct Delay {

@@ -21,7 +21,7 @@ use crate::signal::units;
         shape "that of `initial`; without it any of number, vector, matrix",
         units "that of `initial`, or any";
     out y: ty.clone() as Any, units::per_second(&unit), "rate of change",
-        shape "that of `u`", units "unit of u / s";
+        shape "that of `u`", units "unit of u / s", elements u;
 )]
 #[parameters(aliases("difference", "differentiator"))]
 pub struct DiscreteDerivative {

@@ -22,7 +22,7 @@ use crate::signal::units;
     let direct = canonical.feeds_through().then_some(u);
     feeds(direct);
     out y: ty as Any, units::product(&gain, &unit), "the filtered signal", shape "that of `u`",
-        units "unit of numerator / denominator · u";
+        units "unit of numerator / denominator · u", elements u;
 )]
 #[parameters(aliases("FIR", "IIR", "digital filter"))]
 pub struct DiscreteFilter {

@@ -30,7 +30,7 @@ use crate::signal::units;
     let direct = (self.method != Method::ForwardEuler).then_some(u);
     feeds(direct);
     out y: ty.clone() as Any, unit, "the integral",
-        shape "that of `u`", units "that of `initial`, or any";
+        shape "that of `u`", units "that of `initial`, or any", elements u;
 )]
 #[parameters(aliases("accumulator"))]
 pub struct DiscreteIntegrator {

@@ -27,7 +27,7 @@ use crate::discrete::leaves;
     let direct = (self.mode == Mode::Newest).then_some(u);
     feeds(direct);
     out y: ty as Any, unit, "the source at the period of `y`",
-        shape "that of `u`", units "that of `u`";
+        shape "that of `u`", units "that of `u`", elements u;
 )]
 #[parameters(aliases("resample", "sample rate"))]
 pub struct RateTransition {

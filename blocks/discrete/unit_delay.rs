@@ -16,7 +16,7 @@ use crate::discrete::last_input::last_input;
         shape "that of `initial`; any type, buses included, without it", units "that of `initial`";
     feeds();
     out y: ty.clone() as Any, unit.clone(), "the input one period ago",
-        shape "that of `u`", units "that of `u`";
+        shape "that of `u`", units "that of `u`", elements u;
 )]
 #[parameters(aliases("z^-1"))]
 pub struct UnitDelay {

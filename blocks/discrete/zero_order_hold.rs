@@ -13,7 +13,8 @@ use legwork_block::{Any, Block, Outcome, OutputCx, RateRule, block, parameters, 
     ports.rate(RateRule::Sampled);
     let (ty, unit) = (Any::var(ports.var()), ports.var());
     in  u: ty.clone() as Any, unit, "what is held", shape "any type, buses included", units "any";
-    out y: ty as Any, unit, "the input at the last hit", shape "that of `u`", units "that of `u`";
+    out y: ty as Any, unit, "the input at the last hit", shape "that of `u`", units "that of `u`",
+        elements u;
 )]
 #[parameters(aliases("ZOH", "sample and hold"))]
 pub struct ZeroOrderHold {}

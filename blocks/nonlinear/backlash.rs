@@ -29,7 +29,7 @@ use crate::signal::shape::{self, Common, spread};
     let (ty, unit) = common.signal(ports);
     in  u: ty.clone() as Any, unit.clone(), "what pushes", units "that of the parameters",
         shape "that of the parameters; any if they are numbers";
-    out y: ty as Any, unit, "what is pushed", shape "that of `u`", units "that of `u`";
+    out y: ty as Any, unit, "what is pushed", shape "that of `u`", units "that of `u`", elements u;
 )]
 #[parameters(aliases("hysteresis", "play"))]
 pub struct Backlash {

@@ -16,7 +16,7 @@ use crate::signal::shape::{self, Common};
     let (ty, unit) = common.signal(ports);
     in  u: ty.clone() as Any, unit.clone(), "the signal", units "that of the bounds",
         shape "that of the bounds; any if they are numbers";
-    out y: ty as Any, unit, "the excess", shape "that of `u`", units "that of `u`";
+    out y: ty as Any, unit, "the excess", shape "that of `u`", units "that of `u`", elements u;
 )]
 #[parameters(aliases("dead band"))]
 pub struct DeadZone {

@@ -16,7 +16,7 @@ use crate::signal::table::{Axis, Interpolation, Outside, fits};
     in  u: ty.clone() as Any, self.points.unit(), "what is looked up, each element on its own",
         shape "number, vector, matrix", units "that of `points`";
     out y: ty as Any, self.values.unit(), "what is found", shape "that of `u`",
-        units "that of `values`";
+        units "that of `values`", elements u;
 )]
 #[parameters(aliases("lookup table", "interpolation", "LUT"))]
 pub struct Lookup1D {

@@ -18,7 +18,7 @@ use crate::signal::shape::{self, Common};
     let (ty, unit) = common.signal(ports);
     in  u: ty.clone() as Any, unit.clone(), "what is rounded", units "that of `interval`",
         shape "that of `interval`; any if it is a number";
-    out y: ty as Any, unit, "the multiple", shape "that of `u`", units "that of `u`";
+    out y: ty as Any, unit, "the multiple", shape "that of `u`", units "that of `u`", elements u;
 )]
 #[parameters(aliases("quantization", "ADC", "resolution"))]
 pub struct Quantizer {

@@ -22,7 +22,7 @@ use crate::signal::shape::{self, Common, spread};
     let (ty, unit) = common.signal(ports);
     in  u: ty.clone() as Any, unit.clone(), "what is followed", units "that of `rising` · s",
         shape "that of the parameters; any if they are numbers";
-    out y: ty as Any, unit, "what follows it", shape "that of `u`", units "that of `u`";
+    out y: ty as Any, unit, "what follows it", shape "that of `u`", units "that of `u`", elements u;
 )]
 #[parameters(aliases("slew rate"))]
 pub struct RateLimiter {

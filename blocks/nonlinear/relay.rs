@@ -22,7 +22,7 @@ use crate::signal::shape;
     in  u: ty.clone() as Any, self.on.unit.or(self.off.unit), "what switches, element by element",
         shape "number, vector, matrix", units "that of `on` and `off`";
     out y: ty as Any, self.on_value.unit.or(self.off_value.unit), "the values",
-        shape "that of `u`", units "that of the values";
+        shape "that of `u`", units "that of the values", elements u;
 )]
 #[parameters(aliases("hysteresis", "bang-bang", "Schmitt trigger"))]
 pub struct Relay {

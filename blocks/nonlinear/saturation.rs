@@ -19,7 +19,8 @@ use crate::signal::shape::Common;
     let (ty, unit) = common.signal(ports);
     in  u: ty.clone() as Any, unit.clone(), "what is limited", units "that of the bounds",
         shape "that of the bounds; any if they are numbers";
-    out y: ty as Any, unit, "within the bounds", shape "that of `u`", units "that of `u`";
+    out y: ty as Any, unit, "within the bounds", shape "that of `u`", units "that of `u`",
+        elements u;
 )]
 #[parameters(aliases("limit", "clamp", "clip"))]
 pub struct Saturation {

@@ -22,7 +22,7 @@ pub(crate) struct Labels {
 
 impl Labels {
     /// Those of all outputs. An output has the labels of the input that it declares, else those of
-    /// inputs whose length it shares by declaration, such as the terms of a sum.
+    /// inputs whose type or length it shares by declaration, such as the terms of a sum.
     ///
     /// What an output has goes from unknown to names to a contradiction and never back, so the
     /// result is one, whatever the order and whatever loops there are.
@@ -105,7 +105,11 @@ impl Labels {
             };
             return self.of_view(typed, part, view).into_iter().collect();
         }
-        if !matches!(&output.ty, Type::Vector(n) if n.known().is_none()) {
+        let is_open = match &output.ty {
+            Type::Vector(n) => n.known().is_none(),
+            ty => matches!(ty, Type::Var(_)),
+        };
+        if !is_open {
             return Vec::new();
         }
         let declared = block.declaration.inputs.iter().enumerate();
