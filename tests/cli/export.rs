@@ -137,7 +137,7 @@ fn joints_that_turn_and_joints_that_slide_have_their_own_units() {
         head(&["body.state.s[6..8]", "body.state.s_dot[6..]", "pair.y", "turns.y[0]"]),
         "t [s],body.state.s[6] (panda_joint7) [rad],body.state.s[7] (panda_finger_joint1) [m],\
          body.state.s_dot[6] (panda_joint7) [rad/s],body.state.s_dot[7] (panda_finger_joint1) [m/s],\
-         pair.y[0] [rad],pair.y[1] [m],turns.y[0] [rad]"
+         pair.y[0] [rad],pair.y[1] [m],turns.y[0] (panda_joint1) [rad]"
     );
     // The table is the run again, and compares with it number by number.
     let table = legwork(here.path(), &["export", "runs/a", "-o", "t.csv"]);
