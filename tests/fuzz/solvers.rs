@@ -49,7 +49,9 @@ impl Target for Solvers {
             repeats: NonZeroU32::MIN,
             shrink: None,
         };
-        let duel = duel(&request).map_err(|error| error.to_string())?;
+        let duel = duel(&request);
+        std::fs::remove_file(&request.problems[0]).unwrap();
+        let duel = duel.map_err(|error| error.to_string())?;
         let duel = duel.map_err(|_| "the problem was refused".to_owned())?;
         // A solver may fail, if it says so; what two of them call solved is the same.
         let is_solved = |dispute: &&Dispute, solver: usize| {
