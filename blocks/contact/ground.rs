@@ -10,7 +10,7 @@ use legwork_block::quantity::{
     Angle, Dimensionless, Formula, Length, NonNegative, Positive, Scalar,
 };
 use legwork_block::{Files, Invalid, Ports, parameters};
-use legwork_contact::{Part, Plane, Surface, TriangleMesh};
+use legwork_contact::{Part, Plane, Surface, TriangleMesh, TriangleMeshError};
 use legwork_mechanics::{FrameId, Model, Placement, Shape};
 use nalgebra::Vector3;
 
@@ -360,8 +360,10 @@ fn triangles(
     let place = |vertex: &Vector3<f64>| placement.transform_point(&(vertex * scale));
     mesh.vertices = mesh.vertices.iter().map(place).collect();
     let surface = TriangleMesh::new(&mesh).map_err(|error| {
-        let hint =
-            "make the faces of the mesh consistent where it was drawn, and merge its vertices";
+        let hint = match error {
+            TriangleMeshError::TooLarge => "`scale` is the factor to metres: 0.001 of millimetres",
+            _ => "make the faces of the mesh consistent where it was drawn, and merge its vertices",
+        };
         wrong(format!("{file}: {error}")).hint(hint)
     })?;
     let (all, used) = (mesh.triangles.len(), surface.triangles().count());

@@ -55,7 +55,13 @@ pub enum TriangleMeshError {
     /// All triangles are lines, or there is none.
     #[error("expected triangles, found none that has an area")]
     Empty,
+    /// Coordinates that no ground has, and whose products may be no numbers.
+    #[error("expected coordinates of at most {LARGEST:e} m, found larger ones")]
+    TooLarge,
 }
+
+/// The largest coordinate [m].
+const LARGEST: f64 = 1e12;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Corner {
@@ -124,8 +130,12 @@ impl TriangleMesh {
     /// left out. O(n log n).
     ///
     /// # Errors
-    /// If the triangles do not tell which side is the inside, or none has an area.
+    /// If the triangles do not tell which side is the inside, none has an area, or a vertex is
+    /// beyond 10¹² m.
     pub fn new(mesh: &Mesh) -> Result<Self, TriangleMeshError> {
+        if !mesh.vertices.iter().flat_map(Vector3::iter).all(|x| x.abs() <= LARGEST) {
+            return Err(TriangleMeshError::TooLarge);
+        }
         let mut mesh = mesh.clone();
         mesh.triangles.retain(|t| normal(&t.map(|i| mesh.vertices[i as usize])).is_some());
         let tangled = Topology::of(&mesh).tangled;

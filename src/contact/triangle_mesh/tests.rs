@@ -218,6 +218,11 @@ fn triangles_without_a_side_are_refused_and_lines_left_out() {
     assert_eq!(TriangleMesh::new(&turned), Err(TriangleMeshError::Tangled { edges: 3 }));
     let empty = TriangleMesh::new(&mesh(vec![Vector3::x(); 3], vec![[0, 1, 2]]));
     assert_eq!(empty, Err(TriangleMeshError::Empty));
+    for scale in [1e13, 1e300, f64::INFINITY] {
+        let mut far = good.clone();
+        far.vertices.iter_mut().for_each(|vertex| *vertex *= scale);
+        assert_eq!(TriangleMesh::new(&far), Err(TriangleMeshError::TooLarge), "{scale:e}");
+    }
     let mut with_line = good.clone();
     with_line.triangles.push([0, 0, 1]);
     let (lined, good) = (surface(&with_line), surface(&good));
