@@ -397,7 +397,13 @@ fn unknown_start(document: &Node, name: &str, span: Span) -> Diagnostic {
         let entries = document.field(section).and_then(Node::map).unwrap_or(&[]);
         entries.iter().filter_map(|(k, _)| k.text().map(str::to_owned)).collect()
     };
-    let named = ["blocks", "judge", "params", "variants"].map(keys).concat();
+    if keys(PARAMS).iter().any(|param| param == name) {
+        let message = format!("`{name}` is a parameter, which has no parts");
+        let hint =
+            format!("set `{name}` itself, or what is declared of it, as `params.{name}.min`");
+        return Diagnostic::error("bad-path", span, message).hint(hint);
+    }
+    let named = ["blocks", "judge", PARAMS, VARIANTS].map(keys).concat();
     let mut known: Vec<&str> = named.iter().map(String::as_str).collect();
     for section in sections() {
         known.push(section);
