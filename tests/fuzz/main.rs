@@ -16,7 +16,8 @@
 //! | `picture` | a PNG file that is the ground |
 //! | `recording`, `snapshot`, `problem` | what commands read again |
 //! | `sealed` | a snapshot with damage under its checksum |
-//! | `commands` | the input of `legwork step` |
+//! | `commands` | commands of a session, carried out in this process |
+//! | `scripts` | the same by `legwork step`, which records them |
 //! | `frames` | what a page sends to the server of `legwork view` |
 //! | `editor` | a text, asked at random places what can be written and what is there |
 //! | `lsp`, `dap` | what an editor sends to the language server and the debug adapter |
@@ -32,6 +33,7 @@
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 #![allow(clippy::print_stdout, reason = "the counts are worth reading")]
 
+mod commands;
 mod editors;
 mod frames;
 mod hostile;
@@ -85,7 +87,7 @@ pub(crate) trait Target {
 /// Name, inputs of the test, and what makes it.
 type Entry = (&'static str, u64, fn() -> Box<dyn Target>);
 
-const TARGETS: [Entry; 21] = [
+const TARGETS: [Entry; 22] = [
     ("diagram", 1200, || Box::new(targets::Diagrams::new())),
     ("mask", 600, || Box::new(named::Named::masks())),
     ("patch", 300, || Box::new(named::Named::patches())),
@@ -104,7 +106,8 @@ const TARGETS: [Entry; 21] = [
     ("editor", 800, || Box::new(editors::Texts::new())),
     ("lsp", 400, || Box::new(editors::Messages::lsp())),
     ("dap", 200, || Box::new(editors::Messages::dap())),
-    ("commands", 60, || Box::new(targets::Commands::new())),
+    ("commands", 400, || Box::new(commands::Commands::new())),
+    ("scripts", 60, || Box::new(commands::Scripts)),
     ("same", 150, || Box::new(same::Same)),
     ("solvers", 300, || Box::new(solvers::Solvers)),
 ];

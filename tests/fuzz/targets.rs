@@ -1,11 +1,8 @@
 //! Inputs that commands read. One file, because all targets damage the same samples.
 
-use std::io::Write as _;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use legwork::Disk;
 use legwork_block::{Registry, Severity};
@@ -404,91 +401,5 @@ impl Target for Problems {
             Ok(Ok(_)) => "solved",
             Ok(Err(_)) | Err(_) => "refused",
         })
-    }
-}
-
-/// Damaged commands of a session.
-pub(crate) struct Commands {
-    script: Vec<u8>,
-}
-
-/// How long a session may take.
-const SESSION: Duration = Duration::from_secs(20);
-
-impl Commands {
-    pub(crate) fn new() -> Self {
-        Self { script: std::fs::read(repository("tests/data/step/stand.script")).unwrap() }
-    }
-}
-
-impl Target for Commands {
-    fn input(&self, random: &mut Random) -> Vec<u8> {
-        let words = [
-            "next",
-            "step",
-            "into",
-            "out",
-            "continue",
-            "until",
-            "goto",
-            "back",
-            "break",
-            "delete",
-            "watch",
-            "unwatch",
-            "print",
-            "set",
-            "where",
-            "schedule",
-            "fork",
-            "session",
-            "help",
-            "all",
-            "steps",
-            "pd.kp",
-            "pose",
-            "body.state",
-            "contact.f[0]",
-            "a",
-            "\n",
-            "=",
-            "ms",
-        ];
-        mutate::text(random, &self.script, &self.script, &words)
-    }
-
-    fn run(&self, input: &[u8], _: &mut Random) -> Result<&'static str, String> {
-        let out = folder().join("session");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_legwork"))
-            .arg("step")
-            .arg(repository("diagrams/quadruped/stand.ron"))
-            .args(["--keep-going", "--set", "run.stop=0.05 s", "--out"])
-            .arg(&out)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // A session that ends before its input does closes the pipe.
-        let _ = child.stdin.take().unwrap().write_all(input);
-        let begun = Instant::now();
-        let status = loop {
-            match child.try_wait().unwrap() {
-                Some(status) => break status,
-                None if begun.elapsed() > SESSION => {
-                    child.kill().unwrap();
-                    return Err("the session hangs".to_owned());
-                }
-                None => std::thread::sleep(Duration::from_millis(2)),
-            }
-        };
-        let mut said = String::new();
-        std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
-        match status.code() {
-            Some(101) | None => Err(format!("the session ended with {status}: {said}")),
-            Some(0) => Ok("all lines right"),
-            Some(64) => Ok("went past mistakes"),
-            Some(_) => Ok("ended with a fault"),
-        }
     }
 }
