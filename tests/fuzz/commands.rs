@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use legwork_study::session::{Fork, Session};
-use legwork_study::{Error, Library, Model, commands};
+use legwork_study::{Library, Model, commands};
 
 use crate::mutate::{self, Random};
 use crate::{Target, folder, repository};

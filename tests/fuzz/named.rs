@@ -10,6 +10,13 @@ use crate::mutate::{self, Random};
 use crate::targets::{WORDS, corpus, registry, try_out};
 use crate::{Target, repository};
 
+/// What the patches of robots are for.
+const STAND: &str = "diagrams/floating_base/stand.ron";
+/// What the other patches are for.
+const MOTOR: &str = "diagrams/basics/multirate_pid.ron";
+/// How many patches of the motor there are to the five of robots.
+const MOTORS: usize = 60;
+
 /// Damaged files that a diagram names.
 pub(crate) struct Named {
     files: Vec<(PathBuf, Vec<u8>)>,
@@ -61,8 +68,12 @@ impl Named {
         Self::new(files, &WORDS, Some(diagram), "")
     }
 
+    /// Most are for a motor: to compile the robot of the others takes ten times as long.
     pub(crate) fn patches() -> Self {
-        Self::new(corpus(&["diagrams"], "patch"), &WORDS, None, "damaged.patch")
+        let motor = corpus(&["tests/data/patches"], "patch");
+        let mut files: Vec<_> = motor.iter().cycle().take(MOTORS).cloned().collect();
+        files.extend(corpus(&["diagrams/floating_base"], "patch"));
+        Self::new(files, &WORDS, None, "damaged.patch")
     }
 
     pub(crate) fn tables() -> Self {
@@ -231,7 +242,8 @@ impl Target for Named {
                 try_out(&here, text.as_bytes(), &Options::default(), &self.registry, &disk)
             }
             None => {
-                let path = repository("diagrams/floating_base/stand.ron");
+                let of_robot = at.starts_with(repository("diagrams"));
+                let path = repository(if of_robot { STAND } else { MOTOR });
                 let text = std::fs::read(&path).unwrap();
                 let patch = path.with_file_name(self.name).display().to_string();
                 let options = Options { patches: vec![patch], ..Options::default() };
