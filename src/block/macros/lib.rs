@@ -115,6 +115,20 @@ pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// constant that the plan has beside the handles, under a comment if it needs one; and statements,
 /// which see `self`, `ports` and what is declared before. With a `?` among them `declare` returns a
 /// `Result`. Arguments of `declare` are written first: `|n: &Dim, robot: &str|`.
+///
+/// What a name stands for is checked, so that nothing is left out in silence:
+///
+/// ```compile_fail
+/// use legwork_block::{Real, parameters, ports};
+///
+/// #[ports(
+///     in  u: Real, _, "what is doubled";
+///     out y: Real, _, "twice that";
+///     out z: Real, _, "the same", elements y;
+/// )]
+/// #[parameters]
+/// pub struct Twice {}
+/// ```
 #[proc_macro_attribute]
 pub fn ports(table: TokenStream, item: TokenStream) -> TokenStream {
     let table = parse_macro_input!(table as ports::Table);

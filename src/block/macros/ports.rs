@@ -78,8 +78,24 @@ impl Parse for Table {
         while !input.is_empty() {
             lines.push(input.parse()?);
         }
+        elements_of_inputs(&lines)?;
         Ok(Self { arguments, lines })
     }
+}
+
+/// What the elements of outputs are called as is an input before them.
+fn elements_of_inputs(lines: &[Line]) -> Result<()> {
+    let mut inputs = Vec::new();
+    for line in lines {
+        let Line::Port(port) = line else { continue };
+        if let Some((of, _)) = port.elements.as_ref().filter(|(of, _)| !inputs.contains(&of)) {
+            return Err(Error::new(of.span(), format!("expected an input, found `{of}`")));
+        }
+        if port.is_input {
+            inputs.push(&port.handle);
+        }
+    }
+    Ok(())
 }
 
 /// `|n: &Dim, robot: &str|`, or nothing.
