@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::functions::{FUNCTIONS, METHODS, call_function, call_method};
+use super::functions::{FUNCTIONS, METHODS, MODULE, call_function, call_method, format_text};
 use super::parse::Expression;
 use super::value::{LONGEST, Value};
 
@@ -18,6 +18,13 @@ pub(super) trait Scope {
     /// # Errors
     /// If the value cannot be found out.
     fn name_in(&mut self, names: usize, name: &str) -> Result<Option<Value>, String>;
+    /// The value of an argument of the file.
+    fn argument(&mut self, name: &str) -> Option<Value>;
+    /// The text of a file, by the name that the robot file has for it.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn load(&mut self, name: &str) -> Result<String, String>;
     /// Steps that may still be done.
     fn fuel(&mut self) -> &mut usize;
     /// Goes a level deeper; no deeper than there is room for.
@@ -65,6 +72,35 @@ fn value_of(expression: &Expression, scope: &mut dyn Scope) -> Result<Value, Str
             }
             Ok(Value::Table(out.into()))
         }
+        Expression::Each(each) => {
+            let (names, of) = (&each.names, evaluate(&each.of, scope)?);
+            let mut out = Vec::new();
+            for item in entries(&of)? {
+                let mut own = Bound { values: bind(names, item)?, scope, may_load: true };
+                let is_in = match &each.condition {
+                    None => true,
+                    Some(condition) => evaluate(condition, &mut own)?.is_true(),
+                };
+                if is_in {
+                    out.push(evaluate(&each.item, &mut own)?);
+                    fits(out.len())?;
+                }
+            }
+            paid(Value::List(out.into()), scope)
+        }
+        Expression::Slice(parts) => {
+            let (of, from, to) = &**parts;
+            let of = evaluate(of, scope)?;
+            let mut end = |end: &Option<Expression>| match end {
+                None => Ok(None),
+                Some(end) => match evaluate(end, scope)? {
+                    Value::None => Ok(None),
+                    end => end.int().map(Some).ok_or_else(|| "a slice by no integer".to_owned()),
+                },
+            };
+            let (from, to) = (end(from)?, end(to)?);
+            paid(slice(&of, from, to)?, scope)
+        }
         Expression::Unary(sign, inner) => unary(sign, &evaluate(inner, scope)?),
         Expression::Binary(sign, both) => {
             let left = evaluate(&both.0, scope)?;
@@ -99,8 +135,18 @@ fn value_of(expression: &Expression, scope: &mut dyn Scope) -> Result<Value, Str
         }
         Expression::Attribute(of, name) => {
             // Python's module of functions.
-            if matches!(&**of, Expression::Name(module) if module == "math" || module == "python") {
-                return name_of(name, scope);
+            if let Expression::Name(module) = &**of {
+                match module.as_str() {
+                    "math" | "python" => return name_of(name, scope),
+                    "xacro" => {
+                        let found = MODULE.iter().find(|known| *known == name);
+                        let known = || MODULE.join(", ");
+                        return found
+                            .map(|name| Value::Function(name))
+                            .ok_or_else(|| format!("xacro.{name}: expected one of {}", known()));
+                    }
+                    _ => {}
+                }
             }
             let of = evaluate(of, scope)?;
             attribute(of, name, scope)
@@ -122,6 +168,93 @@ fn value_of(expression: &Expression, scope: &mut dyn Scope) -> Result<Value, Str
             let value = call(&function, &arguments?, scope)?;
             paid(value, scope)
         }
+    }
+}
+
+/// What a comprehension runs over.
+fn entries(of: &Value) -> Result<Vec<Value>, String> {
+    match of {
+        Value::List(items) => Ok(items.to_vec()),
+        Value::Table(items) => Ok(items.iter().map(|(key, _)| key.clone()).collect()),
+        Value::Text(text) => Ok(text.chars().map(|c| Value::text(c.to_string())).collect()),
+        _ => Err(format!("each of {}", of.kind())),
+    }
+}
+
+/// The names of a comprehension with their values.
+fn bind(names: &[String], item: Value) -> Result<Vec<(&str, Value)>, String> {
+    match (names, item) {
+        ([name], item) => Ok(vec![(name, item)]),
+        (names, Value::List(items)) if items.len() == names.len() => {
+            Ok(names.iter().map(String::as_str).zip(items.iter().cloned()).collect())
+        }
+        (names, item) => Err(format!("{} names for {}", names.len(), item.kind())),
+    }
+}
+
+/// A scope with further names.
+pub(super) struct Bound<'s> {
+    pub(super) values: Vec<(&'s str, Value)>,
+    pub(super) scope: &'s mut dyn Scope,
+    pub(super) may_load: bool,
+}
+
+impl Scope for Bound<'_> {
+    fn name(&mut self, name: &str) -> Result<Option<Value>, String> {
+        match self.values.iter().find(|(known, _)| *known == name) {
+            Some((_, value)) => Ok(Some(value.clone())),
+            None => self.scope.name(name),
+        }
+    }
+
+    fn name_in(&mut self, names: usize, name: &str) -> Result<Option<Value>, String> {
+        self.scope.name_in(names, name)
+    }
+
+    fn argument(&mut self, name: &str) -> Option<Value> {
+        self.scope.argument(name)
+    }
+
+    fn load(&mut self, name: &str) -> Result<String, String> {
+        match self.may_load {
+            true => self.scope.load(name),
+            false => Err(format!("`{name}` is loaded from within a file that is loaded")),
+        }
+    }
+
+    fn fuel(&mut self) -> &mut usize {
+        self.scope.fuel()
+    }
+
+    fn enter(&mut self) -> Result<(), String> {
+        self.scope.enter()
+    }
+
+    fn leave(&mut self) {
+        self.scope.leave();
+    }
+}
+
+/// `of[from:to]`, from the end where negative.
+fn slice(of: &Value, from: Option<i64>, to: Option<i64>) -> Result<Value, String> {
+    let range = |length: usize| {
+        let length = i64::try_from(length).unwrap_or(i64::MAX);
+        let place =
+            |at: i64| (if at < 0 { at.saturating_add(length) } else { at }).clamp(0, length);
+        let (from, to) = (place(from.unwrap_or(0)), place(to.unwrap_or(length)));
+        let (from, count) = (from.unsigned_abs(), to.saturating_sub(from).max(0).unsigned_abs());
+        (usize::try_from(from).unwrap_or(0), usize::try_from(count).unwrap_or(0))
+    };
+    match of {
+        Value::List(items) => {
+            let (from, count) = range(items.len());
+            Ok(Value::List(items.iter().skip(from).take(count).cloned().collect()))
+        }
+        Value::Text(text) => {
+            let (from, count) = range(text.chars().count());
+            Ok(Value::text(text.chars().skip(from).take(count).collect::<String>()))
+        }
+        _ => Err(format!("a slice of {}", of.kind())),
     }
 }
 
@@ -171,6 +304,7 @@ fn unary(sign: &str, inner: &Value) -> Result<Value, String> {
 
 pub(super) fn binary(sign: &str, left: &Value, right: &Value) -> Result<Value, String> {
     match (sign, left, right) {
+        ("%", Value::Text(text), given) => return format_text(text, given).map(Value::text),
         ("+", Value::Text(a), Value::Text(b)) => {
             fits(a.len() + b.len())?;
             return Ok(Value::text(format!("{a}{b}")));
@@ -242,6 +376,9 @@ pub(super) fn compare(
     };
     match sign {
         "==" => return same(left, right, scope),
+        // Of values that have no identity but for None.
+        "is" => return same(left, right, scope),
+        "is not" => return Ok(!same(left, right, scope)?),
         "!=" => return Ok(!same(left, right, scope)?),
         "in" | "not in" => {
             let is_in = match right {

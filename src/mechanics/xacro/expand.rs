@@ -31,6 +31,8 @@ pub(super) struct Expander<'a> {
     pub(super) scopes: Scopes,
     fuel: usize,
     depth: usize,
+    /// Whether arguments are names: inside `$(eval …)`.
+    pub(super) names_arguments: bool,
 }
 
 /// Names as seen from a scope.
@@ -48,6 +50,7 @@ pub(super) fn expand(text: &str, options: &XacroOptions<'_>) -> Result<Expanded,
         scopes: Scopes::new(),
         fuel: LEAST_FUEL,
         depth: 0,
+        names_arguments: false,
     };
     let root = expander.parse(options.file.to_owned(), text)?;
     let mut out = (*root).clone();
@@ -71,7 +74,7 @@ fn condition(value: &Value) -> Option<bool> {
             "false" | "False" => Some(false),
             _ => text.trim().parse::<i64>().ok().map(|value| value != 0),
         },
-        value => value.number().map(|value| value != 0.0),
+        value => Some(value.is_true()),
     }
 }
 
@@ -84,8 +87,10 @@ impl<'a> Expander<'a> {
         &self.files[self.current]
     }
 
+    /// What is given is known before it is declared.
     pub(super) fn argument(&self, name: &str) -> Option<&str> {
-        self.arguments.get(name).map(String::as_str)
+        let known = self.arguments.get(name).or_else(|| self.options.arguments.get(name));
+        known.map(String::as_str)
     }
 
     fn error(&self, node: &Node, problem: String) -> XacroError {
@@ -432,7 +437,27 @@ impl<'a> Expander<'a> {
 
 impl Scope for Within<'_, '_> {
     fn name(&mut self, name: &str) -> Result<Option<Value>, String> {
+        if self.expander.names_arguments {
+            match self.argument(name) {
+                None if name == "arg" => return Ok(Some(Value::Function("arg"))),
+                None => {}
+                known => return Ok(known),
+            }
+        }
         self.expander.name_at(self.scope, name)
+    }
+
+    fn argument(&mut self, name: &str) -> Option<Value> {
+        self.expander.argument(name).map(Value::literal)
+    }
+
+    fn load(&mut self, name: &str) -> Result<String, String> {
+        let (own, text) = (self.expander.options.read)(name, self.expander.file())?;
+        spend(self, 1 + text.len())?;
+        if !self.expander.files.contains(&own) {
+            self.expander.files.push(own);
+        }
+        Ok(text)
     }
 
     fn name_in(&mut self, names: usize, name: &str) -> Result<Option<Value>, String> {

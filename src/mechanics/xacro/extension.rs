@@ -13,7 +13,7 @@ impl Expander<'_> {
         }
         spend(&mut self.within(scope), 1 + text.len() / 8)?;
         if let Some(inner) = text.strip_prefix("$(eval ").and_then(|t| t.strip_suffix(')')) {
-            return self.expression(inner, scope);
+            return self.with_arguments(inner, scope);
         }
         let mut parts: Vec<Value> = Vec::new();
         let mut rest = text;
@@ -54,6 +54,11 @@ impl Expander<'_> {
             };
             let inner = &rest[2..length];
             parts.push(match closer {
+                // Its arguments are put in first: `${'$(arg side)' == 'left'}`.
+                '}' if inner.contains('$') => {
+                    let inner = self.nested(|expander| expander.string(inner, scope))?;
+                    self.expression(&inner, scope)?
+                }
                 '}' => self.expression(inner, scope)?,
                 _ => self.command(inner, scope)?,
             });
@@ -89,6 +94,14 @@ impl Expander<'_> {
         evaluate(&expression, &mut self.within(scope)).map_err(problem)
     }
 
+    /// An expression in which arguments of the file are names.
+    fn with_arguments(&mut self, text: &str, scope: usize) -> Result<Value, String> {
+        let before = std::mem::replace(&mut self.names_arguments, true);
+        let value = self.expression(text, scope);
+        self.names_arguments = before;
+        value
+    }
+
     /// `$(command arguments)`.
     fn command(&mut self, text: &str, scope: usize) -> Result<Value, String> {
         let text = self.nested(|expander| expander.string(text, scope))?;
@@ -108,7 +121,7 @@ impl Expander<'_> {
                 // What a robot is must not depend on the environment of whoever runs it.
                 Ok(Value::text(rest.split_once(char::is_whitespace).map_or("", |(_, other)| other)))
             }
-            "eval" => self.expression(rest, scope),
+            "eval" => self.with_arguments(rest, scope),
             other => Err(format!("`$({other} …)`: expected find, arg, optenv, dirname or eval")),
         }
     }

@@ -2,15 +2,60 @@
 
 use std::rc::Rc;
 
-use super::evaluate::{Scope, TOO_LARGE, binary, compare, fits, index, spend};
+use super::evaluate::{Bound, Scope, TOO_LARGE, binary, compare, evaluate, fits, index, spend};
+use super::parse::parse;
 use super::value::Value;
+use super::yaml;
+
+/// Functions of the module `xacro`.
+pub(super) const MODULE: [&str; 3] = ["arg", "dotify", "load_yaml"];
 
 /// What expressions may call.
-pub(super) const FUNCTIONS: [&str; 42] = [
-    "abs", "acos", "asin", "atan", "atan2", "bool", "ceil", "copysign", "cos", "cosh", "degrees",
-    "dict", "exp", "fabs", "float", "floor", "fmod", "hypot", "int", "isnan", "len", "list", "log",
-    "log10", "max", "min", "pow", "radians", "range", "round", "sin", "sinh", "sorted", "sqrt",
-    "str", "sum", "tan", "tanh", "trunc", "tuple", "isinf", "isfinite",
+pub(super) const FUNCTIONS: [&str; 44] = [
+    "abs",
+    "acos",
+    "asin",
+    "atan",
+    "atan2",
+    "bool",
+    "ceil",
+    "copysign",
+    "cos",
+    "cosh",
+    "degrees",
+    "dict",
+    "exp",
+    "fabs",
+    "float",
+    "floor",
+    "fmod",
+    "hypot",
+    "int",
+    "isnan",
+    "len",
+    "list",
+    "log",
+    "log10",
+    "max",
+    "min",
+    "pow",
+    "radians",
+    "range",
+    "round",
+    "sin",
+    "sinh",
+    "sorted",
+    "sqrt",
+    "str",
+    "sum",
+    "tan",
+    "tanh",
+    "trunc",
+    "tuple",
+    "isinf",
+    "isfinite",
+    "load_yaml",
+    "dotify",
 ];
 
 /// Methods of texts, and of tables.
@@ -57,6 +102,22 @@ pub(super) fn call_function(
     };
     let text = |value: &Value| value.to_text().ok_or_else(|| TOO_LARGE.to_owned());
     match (name, given) {
+        ("arg", [Value::Text(name)]) => {
+            let value = scope.argument(name);
+            return value.ok_or_else(|| format!("no argument is named `{name}`"));
+        }
+        // The entries of a dictionary have their names as it is.
+        ("dotify", [Value::Table(_)]) => return Ok(given[0].clone()),
+        ("load_yaml", [Value::Text(name)]) => {
+            let text = scope.load(name)?;
+            let mut number = |text: &str| {
+                let mut own = Bound { values: Vec::new(), scope, may_load: false };
+                let value = evaluate(&parse(text)?, &mut own)?.number();
+                value.ok_or_else(|| format!("`{text}` is no number"))
+            };
+            let read = yaml::read(&text, &mut number);
+            return read.map_err(|why| format!("{name}: {why}"));
+        }
         ("str", [value]) => return Ok(Value::text(text(value)?)),
         ("bool", [value]) => return Ok(Value::Bool(value.is_true())),
         ("list" | "tuple", [Value::List(items)]) => return Ok(Value::List(Rc::clone(items))),
@@ -245,4 +306,69 @@ pub(super) fn call_method(
         _ => return Err(wrong()),
     };
     Ok(Value::text(out))
+}
+
+/// `'leg_%02d' % 3`: `%s`, `%d`, `%i`, `%f` with flags, width and digits, and `%%`.
+pub(super) fn format_text(pattern: &str, given: &Value) -> Result<String, String> {
+    let given = match given {
+        Value::List(items) => &items[..],
+        one => std::slice::from_ref(one),
+    };
+    let (mut out, mut next) = (String::new(), given.iter());
+    let mut rest = pattern;
+    while let Some(at) = rest.find('%') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        if let Some(after) = rest.strip_prefix('%') {
+            out.push('%');
+            rest = after;
+            continue;
+        }
+        let end = rest.find(|c: char| c.is_alphabetic());
+        let end = end.ok_or_else(|| format!("`{pattern}` ends inside of a place"))?;
+        let kind = &rest[end..=end];
+        let (flags, numbers) =
+            rest[..end].split_at(rest.find(|c| !"-+0 ".contains(c)).unwrap_or(end).min(end));
+        let (width, digits) =
+            numbers.split_once('.').map_or((numbers, None), |(w, d)| (w, Some(d)));
+        let number = |text: &str| match text {
+            "" => Ok(0),
+            text => text.parse::<usize>().map_err(|_| format!("`%{}` is not known", &rest[..=end])),
+        };
+        let (width, digits) = (number(width)?, digits.map(number).transpose()?);
+        fits(width.max(digits.unwrap_or(0)))?;
+        let value =
+            next.next().ok_or_else(|| format!("`{pattern}` has more places than values"))?;
+        let wrong = || format!("`%{kind}` of {}", value.kind());
+        let mut text = match kind {
+            "s" => value.to_text().ok_or_else(|| TOO_LARGE.to_owned())?,
+            "d" | "i" => format!("{:.0}", value.number().ok_or_else(wrong)?.trunc()),
+            "f" => format!("{:.*}", digits.unwrap_or(6), value.number().ok_or_else(wrong)?),
+            _ => return Err(format!("`%{kind}` is not known; there are %s, %d, %i and %f")),
+        };
+        if kind != "s" && !text.starts_with('-') {
+            let sign = ['+', ' '].into_iter().find(|sign| flags.contains(*sign));
+            text = sign.map_or(text.clone(), |sign| format!("{sign}{text}"));
+        }
+        let missing = width.saturating_sub(text.chars().count());
+        if flags.contains('-') {
+            out.push_str(&text);
+            out.push_str(&" ".repeat(missing));
+        } else if flags.contains('0') && kind != "s" {
+            let digits = text.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
+            out.push_str(&text[..digits]);
+            out.push_str(&"0".repeat(missing));
+            out.push_str(&text[digits..]);
+        } else {
+            out.push_str(&" ".repeat(missing));
+            out.push_str(&text);
+        }
+        fits(out.len())?;
+        rest = &rest[end + 1..];
+    }
+    out.push_str(rest);
+    match next.next() {
+        None => Ok(out),
+        Some(_) => Err(format!("`{pattern}` has fewer places than values")),
+    }
 }

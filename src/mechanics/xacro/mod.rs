@@ -7,11 +7,11 @@
 //! ```
 //!
 //! Properties (lazy, in blocks, with scopes), macros with defaults and blocks, conditionals,
-//! includes with namespaces, arguments, and the expressions of Python that robot files use. The
-//! length of an expansion is bounded by that of the input, and no file is opened here.
+//! includes with namespaces, arguments, YAML files, and the expressions of Python that robot files
+//! use. The length of an expansion is bounded by that of the input, and no file is opened here.
 //!
 //! Reference: the ROS package `xacro`, version 2; where that runs any Python, this knows a list of
-//! functions, and YAML files are not read.
+//! functions.
 
 mod evaluate;
 mod expand;
@@ -21,6 +21,7 @@ mod parse;
 mod scopes;
 mod value;
 mod write;
+mod yaml;
 
 use std::collections::BTreeMap;
 
@@ -72,10 +73,11 @@ impl Expanded {
     }
 }
 
-/// Whether a robot file has macros.
+/// Whether a robot file has macros, or expressions in the attributes of a file that declares them.
 #[must_use]
 pub fn is_xacro(text: &str) -> bool {
-    text.contains("<xacro:")
+    let has_expressions = || text.contains("${") || text.contains("$(");
+    text.contains("<xacro:") || (text.contains("xmlns:xacro") && has_expressions())
 }
 
 /// Expands a file.

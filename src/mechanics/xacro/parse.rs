@@ -21,9 +21,22 @@ pub(super) enum Expression {
     /// `b if a else c`, in the order a, b, c.
     If(Box<(Expression, Expression, Expression)>),
     Index(Box<(Expression, Expression)>),
+    /// `of[from:to]`.
+    Slice(Box<(Expression, Option<Expression>, Option<Expression>)>),
+    /// `[item for names in of if condition]`.
+    Each(Box<Each>),
     Attribute(Box<Expression>, String),
     /// Function, arguments, and those that have a name.
     Call(Box<Expression>, Vec<Expression>, Named),
+}
+
+/// A list that is made of each entry of another.
+#[derive(Clone, Debug)]
+pub(super) struct Each {
+    pub(super) item: Expression,
+    pub(super) names: Vec<String>,
+    pub(super) of: Expression,
+    pub(super) condition: Option<Expression>,
 }
 
 /// Arguments with names.
@@ -155,8 +168,12 @@ impl Parser {
         self.tokens.get(self.at)
     }
 
+    fn is_next(&self, sign: &str) -> bool {
+        matches!(self.peek(), Some(Token::Sign(found)) if *found == sign)
+    }
+
     fn take(&mut self, sign: &str) -> bool {
-        let found = matches!(self.peek(), Some(Token::Sign(found)) if *found == sign);
+        let found = self.is_next(sign);
         self.at += usize::from(found);
         found
     }
@@ -246,6 +263,9 @@ impl Parser {
                     return Some("not in");
                 }
                 self.at = start;
+                if self.take_word("is") {
+                    return Some(if self.take_word("not") { "is not" } else { "is" });
+                }
                 None
             });
             let Some(sign) = sign else { break };
@@ -315,9 +335,18 @@ impl Parser {
                 self.at += 1;
                 whole = Expression::Attribute(Box::new(whole), name);
             } else if self.take("[") {
-                let index = self.expression()?;
+                let from = if self.is_next(":") { None } else { Some(self.expression()?) };
+                whole = match from {
+                    Some(index) if !self.is_next(":") => {
+                        Expression::Index(Box::new((whole, index)))
+                    }
+                    from => {
+                        self.expect(":")?;
+                        let to = if self.is_next("]") { None } else { Some(self.expression()?) };
+                        Expression::Slice(Box::new((whole, from, to)))
+                    }
+                };
                 self.expect("]")?;
-                whole = Expression::Index(Box::new((whole, index)));
             } else if self.take("(") {
                 let (arguments, named) = self.arguments()?;
                 whole = Expression::Call(Box::new(whole), arguments, named);
@@ -359,6 +388,31 @@ impl Parser {
         Ok(items)
     }
 
+    /// The rest of `item for names in of if condition`, behind `for`.
+    fn each(&mut self, item: Expression) -> Result<Each, String> {
+        let mut names = Vec::new();
+        let is_tuple = self.take("(");
+        loop {
+            let Some(Token::Name(name)) = self.peek().cloned() else {
+                return Err("expected a name after `for`".to_owned());
+            };
+            self.at += 1;
+            names.push(name);
+            if !self.take(",") {
+                break;
+            }
+        }
+        if is_tuple {
+            self.expect(")")?;
+        }
+        if !self.take_word("in") {
+            return Err("expected `in` after the names of `for`".to_owned());
+        }
+        let of = self.or()?;
+        let condition = if self.take_word("if") { Some(self.or()?) } else { None };
+        Ok(Each { item, names, of, condition })
+    }
+
     fn atom(&mut self) -> Result<Expression, String> {
         let Some(token) = self.peek().cloned() else {
             return Err("an expression ends early".to_owned());
@@ -383,7 +437,22 @@ impl Parser {
                     _ => Expression::List(items),
                 }
             }
-            Token::Sign("[") => Expression::List(self.list("]")?),
+            Token::Sign("[") => {
+                let mut items = Vec::new();
+                while !self.take("]") {
+                    items.push(self.expression()?);
+                    if items.len() == 1 && self.take_word("for") {
+                        let each = Expression::Each(Box::new(self.each(items.remove(0))?));
+                        self.expect("]")?;
+                        return Ok(each);
+                    }
+                    if !self.take(",") {
+                        self.expect("]")?;
+                        break;
+                    }
+                }
+                Expression::List(items)
+            }
             Token::Sign("{") => {
                 let mut items = Vec::new();
                 while !self.take("}") {

@@ -82,6 +82,16 @@ fn expressions_have_the_values_of_python() {
         ("[1, 'a', 2.0]", "[1, 'a', 2.0]"),
         ("sorted([3, 1, 2])", "[1, 2, 3]"),
         ("list(range(3))", "[0, 1, 2]"),
+        ("'left_arm'[5:]", "arm"),
+        ("'abc'[1:2] + 'abc'[5:]", "b"),
+        ("[1, 2, 3][:2] + [1, 2, 3][-2:] + [1, 2, 3][1:1]", "[1, 2, 2, 3]"),
+        ("[2 * x for x in [1, 2, 3] if x > 1]", "[4, 6]"),
+        ("[a + b for a, b in [(1, 2), (3, 4)]]", "[3, 7]"),
+        ("[x for x in 'ab']", "['a', 'b']"),
+        ("'leg_%02d' % 3 + '%04d' % -7", "leg_03-007"),
+        ("'%s-%.3f|%5d|%-4d|%+d' % ('a', 0.5, 7, 8, 9)", "a-0.500|    7|8   |+9"),
+        ("'50%%' % ()", "50%"),
+        ("None is None and 1 is not None", "True"),
     ] {
         assert_eq!(value(expression), expected, "{expression}");
     }
@@ -203,6 +213,118 @@ fn files_are_included_with_arguments_and_namespaces() {
 }
 
 /// The text that comes out is a robot.
+/// As xacro 2.1.1 has it: `$(arg …)` inside of an expression is put in before it is evaluated.
+#[test]
+fn arguments_stand_in_expressions_and_are_known_before_they_are_declared() {
+    let text = r#"<robot name="$(arg name)_r" xmlns:xacro="x">
+        <xacro:arg name="name" default="none"/>
+        <xacro:arg name="side" default="left"/>
+        <xacro:arg name="n" default="3"/>
+        <xacro:if value="${'$(arg side)' == 'left'}"><left/></xacro:if>
+        <xacro:if value="${[]}"><never/></xacro:if>
+        <a v="${'$(arg side)'.replace('le', 'x')}" n="${$(arg n)*2}" m="${xacro.arg('side')}"/>
+        <b v="$(eval n + 1)" w="$(eval arg('side') + '_arm')"/>
+    </robot>"#;
+    let lines = |arguments: &[(&str, &str)]| -> Vec<String> {
+        let expanded = expand_with(text, &[], arguments).unwrap_or_else(|error| panic!("{error}"));
+        expanded.text.lines().map(str::to_owned).collect()
+    };
+    assert_eq!(
+        lines(&[("name", "ur")])[..4],
+        [
+            r#"<robot name="ur_r">"#,
+            "<left/>",
+            r#"<a v="xft" n="6" m="left"/>"#,
+            r#"<b v="4" w="left_arm"/>"#
+        ]
+    );
+    let right = lines(&[("name", "ur"), ("side", "right"), ("n", "5")]);
+    assert_eq!(right[1..3], [r#"<a v="right" n="10" m="right"/>"#, r#"<b v="6" w="right_arm"/>"#]);
+}
+
+/// A file that declares the language has expressions, with no element of it too.
+#[test]
+fn expressions_alone_make_a_file_one_with_macros() {
+    assert!(is_xacro(r#"<robot name="r${1+1}" xmlns:xacro="http://ros.org/wiki/xacro"/>"#));
+    assert!(!is_xacro(r#"<robot name="r" xmlns:xacro="http://ros.org/wiki/xacro"/>"#));
+    assert!(!is_xacro(r#"<robot name="r${1+1}"/>"#));
+}
+
+/// As xacro 2.1.1 with PyYAML 6 reads it, but for `1e-3`, which is a text there.
+#[test]
+fn yaml_files_are_dictionaries() {
+    let yaml = "limits:
+  pan: {min: !degrees -360.0, max: !degrees 2*180, has: true, effort: 150}
+  lift: &lift
+    min: !radians -pi/2
+    name: \"12\"
+    none: ~
+    list: [1, 2.5, x, 1e-3, 0x10, 1_000]
+  wrist:
+    <<: *lift
+    name: other
+on: yes
+";
+    let value = |expression: &str| {
+        let text = format!(
+            "<robot name=\"r\" xmlns:xacro=\"x\">\n<xacro:property name=\"y\" \
+             value=\"${{xacro.load_yaml('l.yaml')}}\"/><a v=\"${{{expression}}}\"/></robot>"
+        );
+        let expanded = expand_with(&text, &[("l.yaml", yaml)], &[]);
+        let expanded = expanded.unwrap_or_else(|error| panic!("{expression}: {error}"));
+        assert_eq!(expanded.files, ["main.xacro", "l.yaml"]);
+        let line = expanded.text.lines().nth(1).unwrap_or_default().to_owned();
+        line.trim_start_matches("<a v=\"").trim_end_matches("\"/>").to_owned()
+    };
+    for (expression, expected) in [
+        ("y['limits']['pan']['max']", "6.283185307179586"),
+        (
+            "y.limits.pan",
+            "{'min': -6.283185307179586, 'max': 6.283185307179586, 'has': True, 'effort': 150}",
+        ),
+        ("y['limits'].lift.list", "[1, 2.5, 'x', 0.001, 16, 1000]"),
+        (
+            "[y.limits.wrist[k] for k in ['min', 'name', 'none']]",
+            "[-1.5707963267948966, 'other', None]",
+        ),
+        ("list(y.keys())", "['limits', True]"),
+    ] {
+        assert_eq!(value(expression), expected, "{expression}");
+    }
+}
+
+/// What is wrong in a file that is loaded, and what it may not do.
+#[test]
+fn mistakes_in_yaml_files_are_told_with_their_line() {
+    // Lists that hold the last one nine times.
+    let mut doubling = String::from("a0: &a0 [x]\n");
+    for i in 1..30 {
+        let last = format!("*a{}, ", i - 1).repeat(9);
+        doubling += &format!("a{i}: &a{i} [{last}]\n");
+    }
+    let deep = "[".repeat(100_000);
+    for (yaml, words) in [
+        ("a: [1, 2", "l.yaml: "),
+        ("a: 1\nb: !degrees x y", "l.yaml: line 2: "),
+        ("a: !degrees load_yaml('l.yaml')['a']", "loaded from within"),
+        ("a: !python/object:os.system x", "is not known"),
+        ("a: 1\n---\nb: 2", "one document"),
+        ("a: &a [*a]", "l.yaml: "),
+        (&deep, "l.yaml: "),
+        (&doubling, "too long"),
+    ] {
+        let text =
+            "<robot name=\"r\" xmlns:xacro=\"x\">\n<a v=\"${load_yaml('l.yaml')}\"/></robot>";
+        match expand_with(text, &[("l.yaml", yaml)], &[]) {
+            Ok(found) => panic!("{yaml:.60}: no error\n{:.200}", found.text),
+            Err(error) => {
+                assert!(error.problem.contains(words), "{error}\nexpected: {words}");
+                assert_eq!(error.line, 2, "{error}");
+            }
+        }
+    }
+}
+
 #[test]
 fn an_expanded_file_is_a_robot() {
     let text = r#"<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
