@@ -27,6 +27,7 @@ mod solid;
 #[cfg(test)]
 mod tests;
 mod topology;
+mod uri;
 
 pub use error::MeshError;
 pub use hull::{Hull, HullError};
@@ -34,3 +35,4 @@ pub use mesh::{Material, Mesh, Part};
 pub use read::{Format, MOST_TRIANGLES, read};
 pub use solid::Solid;
 pub use topology::Topology;
+pub use uri::percent_decoded;

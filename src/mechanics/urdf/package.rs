@@ -35,17 +35,31 @@ pub enum PackageError {
     },
 }
 
+impl PackageError {
+    /// The paths that were tried, in order.
+    #[must_use]
+    pub fn tried(&self) -> &[String] {
+        match self {
+            Self::NotFound { tried, .. } => tried,
+            Self::Malformed { .. } => &[],
+        }
+    }
+}
+
 /// Path of the file that a robot file names, found without ROS.
 ///
 /// | name | tried, in this order |
 /// |---|---|
 /// | `package://NAME/rest`, `model://NAME/rest` | `rest` in the package `NAME`; `folder/rest` |
-/// | `file:///path` | `/path` |
+/// | `file:///path`, `file:/path` | `/path` |
 /// | `/path` | `/path` |
 /// | `path`, `file://path` | `folder/path`, then `root/path` for every root |
 ///
 /// The package `NAME` is looked for in every folder `A` from `folder` up, and then in every root:
 /// it is `A` itself if `A` is called `NAME`, else `A/NAME`.
+///
+/// If there is no file of the name as it is, its other spelling is tried: `%20` is a blank, as in
+/// every URI, and `\` is `/`, as Windows has it.
 ///
 /// Reads no file itself, but calls `search.exists`. O(folders above the robot file + roots).
 ///
@@ -53,10 +67,12 @@ pub enum PackageError {
 /// [`PackageError`] with all paths tried if none exists, or if the name has no path or another
 /// scheme.
 pub fn resolve_package(uri: &str, search: &PackageSearch<'_>) -> Result<String, PackageError> {
-    let candidates =
+    let own =
         candidates(uri, search).ok_or_else(|| PackageError::Malformed { uri: uri.to_owned() })?;
+    let other = legwork_mesh::percent_decoded(&uri.replace('\\', "/"));
+    let other = candidates(&other, search).unwrap_or_default();
     let mut tried: Vec<String> = Vec::new();
-    for path in candidates {
+    for path in own.into_iter().chain(other) {
         if tried.contains(&path) {
             continue;
         }
@@ -87,13 +103,14 @@ fn candidates(uri: &str, search: &PackageSearch<'_>) -> Option<Vec<String>> {
         let beside = std::iter::once(join(search.folder, rest));
         return Some(folders.map(in_folder).chain(beside).collect());
     }
-    let path = match uri.strip_prefix("file://") {
-        Some(rest) => match rest.strip_prefix("localhost") {
+    let path = match (uri.strip_prefix("file://"), uri.strip_prefix("file:")) {
+        (Some(rest), _) => match rest.strip_prefix("localhost") {
             Some(path) if path.starts_with('/') => path,
             _ => rest,
         },
-        None if uri.contains("://") => return None,
-        None => uri,
+        (None, Some(path)) if path.starts_with('/') => path,
+        (None, _) if uri.contains("://") => return None,
+        (None, _) => uri,
     };
     match path {
         "" => None,
@@ -186,6 +203,12 @@ mod tests {
         for (uri, file) in [
             ("file:///m/a.stl", "/m/a.stl".to_owned()),
             ("file://localhost/m/a.stl", "/m/a.stl".to_owned()),
+            ("file:/m/a.stl", "/m/a.stl".to_owned()),
+            ("file:///my%20m/a%2Db.stl", "/my m/a-b.stl".to_owned()),
+            ("file:///my%20m/a.stl", "/my%20m/a.stl".to_owned()),
+            ("package://urdf/my%20m/a.stl", format!("{folder}/my m/a.stl")),
+            ("m\\b\\a.STL", format!("{folder}/m/b/a.STL")),
+            ("100%/a.stl", format!("{folder}/100%/a.stl")),
             ("file://m/a.stl", format!("{folder}/m/a.stl")),
             ("/m/a.stl", "/m/a.stl".to_owned()),
             ("m/a.stl", format!("{folder}/m/a.stl")),

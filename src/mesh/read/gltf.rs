@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::bounded;
 use crate::error::MeshError;
 use crate::mesh::{Material, Mesh};
+use crate::uri::percent_decoded;
 
 /// Most nodes of a scene.
 const MOST_NODES: usize = 100_000;
@@ -221,7 +222,8 @@ fn buffers(
                         MeshError::malformed(format!("the data of buffer {index}: {error}"))
                     })?
                 }
-                None => beside(uri).map_err(|why| MeshError::Beside { name: uri.clone(), why })?,
+                None => beside(&percent_decoded(uri))
+                    .map_err(|why| MeshError::Beside { name: uri.clone(), why })?,
             },
         };
         if bytes.len() < buffer.byte_length {
@@ -287,7 +289,8 @@ fn material(root: &Root, index: Option<usize>) -> Material {
         let of = metallic.base_color_texture.as_ref()?;
         let image = root.textures.get(of.index)?.source?;
         // Pictures inside the file have no name.
-        root.images.get(image)?.uri.clone().filter(|uri| !uri.starts_with("data:"))
+        let uri = root.images.get(image)?.uri.as_ref().filter(|uri| !uri.starts_with("data:"));
+        uri.map(|uri| percent_decoded(uri))
     });
     Material { color: metallic.and_then(|metallic| metallic.base_color_factor), texture }
 }
