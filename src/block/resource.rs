@@ -161,4 +161,9 @@ pub trait Files {
     fn exists(&self, path: &str) -> bool {
         self.look(path).is_ok()
     }
+
+    /// Why a file is left alone that may not be read, be it there or not, and what would allow it.
+    fn refusal(&self, _path: &str) -> Option<String> {
+        None
+    }
 }

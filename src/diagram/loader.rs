@@ -207,8 +207,7 @@ impl<'a> Loader<'a> {
                     tried.push(candidate.display().to_string());
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                    let shown = candidate.display();
-                    refused.get_or_insert_with(|| format!("{shown} was left alone: {error}"));
+                    refused.get_or_insert_with(|| left_alone(&candidate, &error));
                 }
                 Err(error) => {
                     return Err(format!("no file `{name}`: {}: {error}", candidate.display()));
@@ -257,6 +256,10 @@ impl<'a> Loader<'a> {
     }
 }
 
+fn left_alone(path: &Path, error: &std::io::Error) -> String {
+    format!("{} was left alone: {error}", path.display())
+}
+
 /// The path without `a/..` inside, so that messages read well.
 fn tidy(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
@@ -296,6 +299,14 @@ impl Files for Loader<'_> {
 
     fn exists(&self, path: &str) -> bool {
         self.search(path, &|_| (), &|path| self.disk.find(path)).is_ok()
+    }
+
+    fn refusal(&self, path: &str) -> Option<String> {
+        self.candidates(path).into_iter().find_map(|path| {
+            let error = self.disk.find(&path).err()?;
+            let is_refused = error.kind() == std::io::ErrorKind::PermissionDenied;
+            is_refused.then(|| left_alone(&path, &error))
+        })
     }
 }
 

@@ -132,7 +132,11 @@ fn find(
         why = format!("; state its folder: `packages: {{ \"{name}\": \"…\" }}`");
     }
     let search = PackageSearch { folder, roots: &[], exists: &exists };
-    resolve_package(uri, &search).map_err(|error| format!("{error}{why}"))
+    resolve_package(uri, &search).map_err(|error| {
+        // What may not be read may well be there.
+        let refusal = error.tried().iter().find_map(|path| files.refusal(path));
+        refusal.unwrap_or_else(|| format!("{error}{why}"))
+    })
 }
 
 /// Files that the robot file names, looked for first in the folder where the last one of the same
@@ -171,7 +175,8 @@ impl<'a> Folders<'a> {
         let look = |path: &str| self.files.look(path);
         let path = find(name, self.path, self.packages, self.files, &look)?;
         if !self.files.exists(&path) {
-            return Err(format!("no file `{path}`"));
+            let refusal = self.files.refusal(&path);
+            return Err(refusal.unwrap_or_else(|| format!("no file `{path}`")));
         }
         if let (Some((folder, _)), Some((found, _))) = (parts, split(&path)) {
             self.known.insert(folder, found);
