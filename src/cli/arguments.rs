@@ -31,7 +31,7 @@ pub(crate) struct CommandLine {
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) root: Vec<PathBuf>,
     /// Let diagrams read every file, wherever it is; packages of robot files are then looked for in
-    /// the folders of ROS_PACKAGE_PATH too.
+    /// the folders of ROS_PACKAGE_PATH and AMENT_PREFIX_PATH too.
     #[arg(long, global = true)]
     pub(crate) trust: bool,
     /// Say errors alone: no summary, no warnings, no progress. What a command prints for other

@@ -47,10 +47,12 @@ pub fn command_of(arguments: &[OsString], register: impl FnOnce(&mut Registry)) 
     if parsed.trust {
         roots = roots.trusting();
         // Where ROS keeps packages, which robot files name.
-        let packages = std::env::var_os("ROS_PACKAGE_PATH").unwrap_or_default();
-        roots = std::env::split_paths(&packages)
-            .filter(|folder| !folder.as_os_str().is_empty())
-            .fold(roots, Roots::and);
+        for (variable, inner) in [("ROS_PACKAGE_PATH", ""), ("AMENT_PREFIX_PATH", "share")] {
+            let packages = std::env::var_os(variable).unwrap_or_default();
+            roots = std::env::split_paths(&packages)
+                .filter(|folder| !folder.as_os_str().is_empty())
+                .fold(roots, |roots, folder| roots.and(folder.join(inner)));
+        }
     }
     let library = Library::new(register).reading(roots);
     let outcome = parsed.command.perform(&library);
