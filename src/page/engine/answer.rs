@@ -80,6 +80,7 @@ impl Engine {
             }
             Action::Block { path } => match describe::block(&path, &live.about()) {
                 Some(mut block) => {
+                    live.forbid(&mut block);
                     if let Some(view) = live.session.block(&path) {
                         block["state"] = view.state;
                         block["continuous"] = json!(view.continuous);
@@ -92,10 +93,11 @@ impl Engine {
             Action::Export { paths, format } => live.export(&paths, &format),
             Action::Values { paths } => {
                 let values = describe::values(&paths, live);
+                let facts = describe::facts(&paths, live);
                 if let Some(client) = self.clients.get_mut(&client) {
                     client.values.insert(source, paths);
                 }
-                Ok(json!({ "values": values }))
+                Ok(json!({ "values": values, "facts": facts }))
             }
             Action::Choices {} => Ok(describe::choices(&live.about())),
             Action::Text { file } => {
@@ -279,7 +281,7 @@ impl Engine {
         let Some(Some(live)) = self.sources.get_mut(source) else {
             return Err(format!("there is no source {source}").into());
         };
-        let channel = live.session.channel(path)?;
+        let (own, channel) = live.channel(path)?;
         let known = live.tap.lock().find(path);
         let is_new = !known.is_some_and(|number| live.tap.lock().is_watched(number));
         let number = live.tap.lock().watch(path, &channel);
@@ -287,7 +289,7 @@ impl Engine {
             live.asked.push((number, path.to_owned(), channel.clone()));
         }
         let program = live.session.program();
-        let told = describe::signal(number, path, &channel, program);
+        let told = describe::signal(number, &own, &channel, program);
         if let Some(client) = self.clients.get_mut(&client) {
             let cursor = client.watching.entry((source, number)).or_insert_with(Cursor::default);
             cursor.begin_anew();

@@ -2,6 +2,8 @@
 //! sessions are apart. Neither touches a session.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::Ordering as AtomicOrdering;
 use std::time::{Duration, Instant};
 
 use legwork_runtime::{Cursor, Simulation};
@@ -52,7 +54,7 @@ impl Engine {
     ) -> Option<Result<Value, Refusal>> {
         let Some(Some(live)) = self.sources.get(source) else { return None };
         let simulation = live.session.simulation();
-        let program = std::sync::Arc::clone(simulation.program());
+        let program = Arc::clone(simulation.program());
         let copy = match simulation.is_between_steps() && simulation.cursor() != Cursor::Done {
             true => simulation.fork(program).map(|(copy, _)| copy),
             // Its first steps will do.
@@ -80,7 +82,20 @@ impl Engine {
             (Ok(a), Ok(b)) => (a, b),
             (Err(refusal), _) | (_, Err(refusal)) => return Some(Err(refusal)),
         };
-        self.beside(asked, move |cancel| differences(&a, &b, &cancel))
+        // Both runs are repeated from their beginnings, which takes a core and memory.
+        if self.comparing.swap(true, AtomicOrdering::AcqRel) {
+            return Some(Err("two runs are being compared: ask again when that is done".into()));
+        }
+        let comparing = Arc::clone(&self.comparing);
+        let begun = self.beside(asked, move |cancel| {
+            let found = differences(&a, &b, &cancel);
+            comparing.store(false, AtomicOrdering::Release);
+            found
+        });
+        if begun.is_some() {
+            self.comparing.store(false, AtomicOrdering::Release);
+        }
+        begun
     }
 }
 

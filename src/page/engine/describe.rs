@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::called::{self, Placed};
 use super::live::Live;
+use super::wires::{self, output_path};
 use crate::protocol::Refusal;
 
 /// Most names of a signal's numbers in a model; those of others come when it is watched.
@@ -148,12 +149,27 @@ pub(super) fn state(source: usize, live: &mut Live) -> Value {
 
 /// Signals as text, by path; null where there is none.
 pub(super) fn values(paths: &[String], live: &mut Live) -> Value {
-    let value = |path: &String| {
-        let text = live.read(path).ok().map(|value| commands::value(&value));
+    let mut value = |path: &String| {
+        let value = live
+            .read(path)
+            .ok()
+            .map(|value| legwork_study::session::Value { path: path.clone(), ..value });
+        let text = value.map(|value| commands::value(&value));
         let text = text.map(|text| text.chars().take(MOST_TEXT).collect::<String>());
         json!([path, text.as_deref().map(str::trim_end)])
     };
-    paths.iter().map(value).collect()
+    paths.iter().map(&mut value).collect()
+}
+
+/// Type, unit and frame of signals, by path; none of what is none.
+pub(super) fn facts(paths: &[String], live: &mut Live) -> Value {
+    let facts = paths.iter().filter_map(|path| {
+        let value = live.read(path).ok()?;
+        let frame = wires::frame_of(&value.path, live.session.program());
+        let ty = value.ty.as_ref().map(ToString::to_string);
+        Some(json!([path, { "type": ty, "unit": value.unit, "frame": frame }]))
+    });
+    facts.collect()
 }
 
 /// Whether a text is that of a file, not of the command line.
@@ -240,11 +256,7 @@ pub(crate) fn block(path: &str, about: &About<'_>) -> Option<Value> {
     let input = |(port, name): (usize, &PortText)| {
         let is_here = |edge: &&Edge| edge.to == index && edge.to_port == Some(port as u16);
         let edges: Vec<&Edge> = edges.iter().filter(is_here).collect();
-        let from = edges.iter().map(|edge| {
-            let from = &nodes[edge.from.index()];
-            let output = from.output_names.get(usize::from(edge.from_port));
-            format!("{}{}", output_path(from, output.map_or("", |name| name)), edge.part)
-        });
+        let from = wires::sources(nodes, &edges);
         let ty = match edges[..] {
             [edge] if edge.part.is_empty() => {
                 let from = &nodes[edge.from.index()];
@@ -252,14 +264,14 @@ pub(crate) fn block(path: &str, about: &About<'_>) -> Option<Value> {
             }
             _ => None,
         };
-        let from: Vec<String> = from.collect();
         json!({ "name": name, "path": from.first(), "from": from, "type": ty.unwrap_or_default() })
     };
     let output = |(name, ty): (&PortText, &Type)| {
         let path = output_path(node, name);
         let signal = program.signals.iter().find(|signal| signal.path == path);
         let unit = signal.and_then(|signal| signal.unit.as_deref()).unwrap_or_default();
-        json!({ "name": name, "path": path, "type": ty.to_string(), "unit": unit })
+        let frame = wires::frame_of(&path, program);
+        json!({ "name": name, "path": path, "type": ty.to_string(), "unit": unit, "frame": frame })
     };
     let outputs = node.output_names.iter().zip(&node.output_types).map(output);
     let line = SourceLine::of(node, about.sources);
@@ -276,14 +288,6 @@ pub(crate) fn block(path: &str, about: &About<'_>) -> Option<Value> {
         "called": is_called,
         "line": line,
     }))
-}
-
-/// The path of an output; the one output of an input of the diagram has that of its block.
-fn output_path(node: &Node, output: &str) -> String {
-    match output {
-        "" => node.path.clone(),
-        output => format!("{}.{output}", node.path),
-    }
 }
 
 /// The ports of a mask, a subsystem or a for-each.

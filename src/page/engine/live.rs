@@ -7,11 +7,13 @@ use legwork_program::LogChannel;
 use legwork_runtime::{Cursor, Simulation};
 use legwork_scene::{Moment, Scene, Viewer};
 use legwork_study::session::Value;
-use legwork_study::{Error, Model, Session, Snapshot};
+use legwork_study::{Error, ErrorKind, Model, Session, Snapshot};
+use serde_json::Value as Json;
 
 use super::describe::About;
 use super::going::Going;
 use super::tap::Tap;
+use super::wires;
 
 /// Least time between two states of a run that goes on.
 const STATE_TIME: Duration = Duration::from_millis(100);
@@ -182,13 +184,62 @@ impl Live {
         Some(self.viewer.moment())
     }
 
+    /// A signal with its rate and its path, by its path or by the name that a drawing has for it.
+    ///
+    /// # Errors
+    /// If there is no such signal.
+    pub(super) fn channel(&mut self, path: &str) -> Result<(String, LogChannel), Error> {
+        match self.session.channel(path) {
+            Ok(channel) => Ok((path.to_owned(), channel)),
+            Err(error) => {
+                let path = self.other_path(path, error)?;
+                let channel = self.session.channel(&path)?;
+                Ok((path, channel))
+            }
+        }
+    }
+
+    /// The path of a signal that a drawing calls otherwise; else the error that there is.
+    fn other_path(&self, path: &str, error: Error) -> Result<String, Error> {
+        match wires::signal_of(path, self.session.program()) {
+            Ok(Some(path)) => Ok(path),
+            Ok(None) => Err(error),
+            Err(message) => Err(Error::new(ErrorKind::Request, message)),
+        }
+    }
+
+    /// Marks the parameters of a block that no path leads to, as those inside of a mask, which are
+    /// set by the mask's own.
+    pub(super) fn forbid(&self, block: &mut Json) {
+        let text = |parameter: &Json, key: &str| parameter[key].as_str().unwrap_or("").to_owned();
+        let parameters = block["parameters"].as_array_mut().into_iter().flatten();
+        let mut parameters: Vec<&mut Json> = parameters.collect();
+        let is_tried = |parameter: &&&mut Json| parameter["tunable"] == true;
+        let Some(one) = parameters.iter().find(is_tried) else { return };
+        // They stand beside one another: what is true of one is true of all.
+        let value = format!("{} {}", text(one, "value"), text(one, "unit"));
+        let tried = self.session.diagram().clone().set(&text(one, "path"), value.trim()).compile();
+        let is_lost = |code: &str| ["bad-path", "unknown-name", "unknown-block"].contains(&code);
+        if tried.diagnostics.iter().any(|found| is_lost(found.code)) {
+            for parameter in &mut parameters {
+                parameter["tunable"] = false.into();
+            }
+        }
+    }
+
     /// A signal as it is shown.
     ///
     /// # Errors
     /// If there is no such signal.
     pub(super) fn read(&mut self, path: &str) -> Result<Value, Error> {
-        let signal = self.session.signal(path)?;
-        let mut value = self.session.read(path)?;
+        let (path, signal) = match self.session.signal(path) {
+            Ok(signal) => (path.to_owned(), signal),
+            Err(error) => self.other_path(path, error).and_then(|path| {
+                let signal = self.session.signal(&path)?;
+                Ok((path, signal))
+            })?,
+        };
+        let mut value = self.session.read(&path)?;
         let (_, arena) = self.shown();
         value.leaves = signal.slots.iter().map(|slot| arena[slot.range()].to_vec()).collect();
         Ok(value)

@@ -11,11 +11,13 @@ mod going;
 mod live;
 mod past;
 mod tap;
+mod wires;
 mod writing;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -79,6 +81,8 @@ pub(crate) struct Engine {
     writing: Arc<Writing>,
     /// How many sessions were replaced as texts changed.
     edits: usize,
+    /// Whether two runs are being compared.
+    comparing: Arc<AtomicBool>,
 }
 
 impl Engine {
@@ -94,8 +98,21 @@ impl Engine {
         disk.remember(&model);
         let run = Live::new(FIRST, model, *session);
         let (sources, clients) = (vec![Some(run)], BTreeMap::new());
-        let writing = Arc::default();
-        Self { title, sources, clients, inbox, events, cancel, out, disk, writing, edits: 0 }
+        let (writing, comparing) = (Arc::default(), Arc::default());
+        let edits = 0;
+        Self {
+            title,
+            sources,
+            clients,
+            inbox,
+            events,
+            cancel,
+            out,
+            disk,
+            writing,
+            edits,
+            comparing,
+        }
     }
 
     /// Works until it is cancelled; the sessions as they are then.

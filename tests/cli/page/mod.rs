@@ -158,22 +158,35 @@ impl Page {
         None
     }
 
-    /// Asks; the whole answer.
-    fn ask(&mut self, source: usize, what: &str, arguments: Value) -> Value {
+    /// Asks, and does not wait for the answer.
+    fn begin(&mut self, source: usize, what: &str, arguments: Value) {
         self.asked += 1;
         let mut message = json!({ "id": self.asked, "source": source, "do": what });
         if let (Some(object), Value::Object(arguments)) = (message.as_object_mut(), arguments) {
             object.extend(arguments);
         }
         self.say(&message);
+    }
+
+    /// The next answer.
+    fn reply(&mut self) -> Value {
         let begin = Instant::now();
         loop {
-            if let Some(reply) = self.read()
-                && reply["reply"] == self.asked
-            {
+            if let Some(reply) = self.read() {
                 return reply;
             }
-            assert!(begin.elapsed() < PATIENCE, "no answer to {message}");
+            assert!(begin.elapsed() < PATIENCE, "no answer, last: {:?}", self.told.last());
+        }
+    }
+
+    /// Asks; the whole answer.
+    fn ask(&mut self, source: usize, what: &str, arguments: Value) -> Value {
+        self.begin(source, what, arguments);
+        loop {
+            let reply = self.reply();
+            if reply["reply"] == self.asked {
+                return reply;
+            }
         }
     }
 

@@ -66,6 +66,93 @@ fn a_page_is_told_what_there_is() {
     assert!(page.ask(7, "pause", json!({}))["error"].is_object());
 }
 
+/// The path by which the page asks for what a wire carries, as `geometry.ts` makes it.
+fn path_of_wire(schematic: &serde_json::Value, wire: &serde_json::Value) -> String {
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let pin = |end: &serde_json::Value| end["pin"].as_u64().unwrap() as usize;
+    let symbol =
+        |end: &serde_json::Value| &schematic["symbols"][end["symbol"].as_u64().unwrap() as usize];
+    let (from, to) = (symbol(&wire["from"]), symbol(&wire["to"]));
+    if from["role"] == "Join" {
+        return format!("{}.{}", text(&to["path"]), text(&to["inputs"][pin(&wire["to"])]));
+    }
+    let output = text(&from["outputs"][pin(&wire["from"])]["name"]);
+    let dot = if output.is_empty() { "" } else { "." };
+    format!("{}{dot}{output}{}", text(&from["path"]), text(&wire["part"]))
+}
+
+/// A click on any wire watches what it carries, or says of what several signals it is made.
+#[test]
+fn every_wire_of_a_drawing_can_be_watched() {
+    for file in [
+        "diagrams/quadruped/stand.ron",
+        "diagrams/quadruped/trot.ron",
+        "diagrams/floating_base/stand.ron",
+        "diagrams/whole_body/balance.ron",
+        "diagrams/signals/two_ways.ron",
+        "diagrams/basics/gantry.ron",
+    ] {
+        let file = repository().join(file);
+        let running = Running::of(&library().open(file.to_str().unwrap()).unwrap(), None);
+        let mut page = running.page();
+        for depth in [1, 9] {
+            let drawing = page.done(0, "draw", json!({ "open": null, "depth": depth }));
+            let schematic = &drawing["drawing"]["schematic"];
+            let mut watched = 0;
+            for wire in schematic["wires"].as_array().unwrap() {
+                let from = &schematic["symbols"][wire["from"]["symbol"].as_u64().unwrap() as usize];
+                let block = page.ask(0, "block", json!({ "path": from["path"] }));
+                // What is called has no signals.
+                if block["ok"]["called"] == true {
+                    continue;
+                }
+                let path = path_of_wire(schematic, wire);
+                let reply = page.ask(0, "watch", json!({ "path": path }));
+                let message = reply["error"]["message"].as_str().unwrap_or_default();
+                let is_told = message.contains("is put together from");
+                assert!(message.is_empty() || is_told, "{}: {path}: {message}", file.display());
+                watched += usize::from(message.is_empty());
+            }
+            assert!(watched > 3, "{}: {watched} wires", file.display());
+        }
+    }
+}
+
+/// Fields of parameters that no path leads to are not offered.
+#[test]
+fn parameters_inside_of_a_mask_are_the_masks() {
+    let file = repository().join("diagrams/floating_base/stand.ron");
+    let running = Running::of(&library().open(file.to_str().unwrap()).unwrap(), None);
+    let mut page = running.page();
+    let mut offered = |block: &str| {
+        let block = page.done(0, "block", json!({ "path": block }));
+        let all = block["parameters"].as_array().unwrap().clone();
+        assert!(!all.is_empty());
+        all.iter().filter(|parameter| parameter["tunable"] == true).count()
+    };
+    assert!(offered("pd") > 0);
+    assert_eq!(offered("sim.body"), 0);
+}
+
+/// A comparison repeats both runs: there is one at a time.
+#[test]
+fn one_comparison_is_made_at_a_time() {
+    let running = Running::demo("trot");
+    let mut page = running.page();
+    page.done(0, "fork", json!({ "name": "b", "changes": [] }));
+    page.line("until 5 s");
+    page.until(|page| page.state(0).filter(|state| state["t"].as_f64() >= Some(5.0)).map(|_| ()));
+    for _ in 0..4 {
+        page.begin(0, "compare", json!({ "a": 0, "b": 1 }));
+    }
+    let replies: Vec<serde_json::Value> = (0..4).map(|_| page.reply()).collect();
+    let refused = replies.iter().filter(|reply| {
+        reply["error"]["message"].as_str().is_some_and(|why| why.contains("are being compared"))
+    });
+    assert_eq!(refused.count(), 3, "{replies:?}");
+    assert!(page.done(0, "compare", json!({ "a": 0, "b": 1 }))["rows"].is_array());
+}
+
 /// What a block calls opens as frames do, and is explained as other blocks are.
 #[test]
 fn functions_open_and_close() {

@@ -19,6 +19,7 @@ import {
   PROTOCOL,
   type Report,
   type State,
+  type Facts,
   type Values,
   type WatchAnswer,
 } from "./protocol";
@@ -309,6 +310,9 @@ export function release(path: string): void {
 const interests = new Map<string, readonly string[]>();
 let subscribed = "";
 
+/** What is known of the signals whose live values are wanted. */
+export const facts = signal<ReadonlyMap<string, Facts>>(new Map());
+
 /** Sets the paths that a part of the page wants live values of. */
 export function follow(part: string, paths: readonly string[]): void {
   if (paths.length) interests.set(part, paths);
@@ -339,8 +343,9 @@ async function refresh(): Promise<void> {
   if (key === subscribed || !link?.live || status.value !== "open") return;
   subscribed = key;
   try {
-    const answer = await ask<{ values?: Values }>("values", { paths });
+    const answer = await ask<{ values?: Values; facts?: [string, Facts][] }>("values", { paths });
     if (answer.values) values.value = new Map(textsOf(answer.values));
+    if (answer.facts) facts.value = new Map(answer.facts);
   } catch {
     subscribed = "";
   }

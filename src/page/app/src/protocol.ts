@@ -61,6 +61,13 @@ export interface Model {
 
 /** A live value: as text with its unit, or its numbers. */
 export type Live = string | number[] | null;
+/** What a signal is, or the part of one that a wire takes. */
+export interface Facts {
+  type: string | null;
+  unit: string | null;
+  frame: string | null;
+}
+
 export type Values = [string, Live][] | { [path: string]: Live };
 
 export interface State {

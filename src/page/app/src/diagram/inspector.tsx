@@ -62,7 +62,14 @@ function WirePart({ path, to, type }: { path: string; to: string; type: string }
     app.follow("inspector", [path]);
     return () => app.follow("inspector", []);
   }, [path]);
-  const port = block?.outputs.find((output) => path.startsWith(output.path));
+  const isPart = (output: PortInfo) => {
+    const rest = path.startsWith(output.path) ? path.slice(output.path.length) : "?";
+    return rest === "" || rest.startsWith(".") || rest.startsWith("[");
+  };
+  const port = block?.outputs.find(isPart);
+  const own = app.facts.value.get(path);
+  const unit = own ? own.unit : port?.unit;
+  const frame = own ? own.frame : port?.frame;
   const value = liveValue(path);
   return (
     <>
@@ -74,13 +81,13 @@ function WirePart({ path, to, type }: { path: string; to: string; type: string }
           </>
         )}
         <dt>type</dt>
-        <dd>{type || port?.type || "–"}</dd>
+        <dd>{own?.type ?? (type || port?.type || "–")}</dd>
         <dt>unit</dt>
-        <dd>{port?.unit || "–"}</dd>
-        {port?.frame && (
+        <dd>{unit || "–"}</dd>
+        {frame && (
           <>
             <dt>frame</dt>
-            <dd>{port.frame}</dd>
+            <dd>{frame}</dd>
           </>
         )}
         {block?.rate && (

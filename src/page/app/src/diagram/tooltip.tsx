@@ -38,7 +38,11 @@ export function Tooltip({ tip }: { tip: Tip }) {
     };
   }, [tip.path, tip.block, tip.port]);
   const value = app.live.value ? app.values.value.get(tip.path) : app.replayed(tip.path);
-  const type = tip.type || info?.type || "";
+  // A wire that takes a part of a signal has facts of its own.
+  const own = app.facts.value.get(tip.path);
+  const type = own?.type ?? (tip.type || info?.type || "");
+  const unit = own ? own.unit : info?.unit;
+  const frame = own ? own.frame : info?.frame;
   // On that side of the mouse where there is more room.
   const across = tip.x > tip.width / 2;
   const style = {
@@ -57,16 +61,16 @@ export function Tooltip({ tip }: { tip: Tip }) {
             <dd>{type}</dd>
           </>
         )}
-        {info?.unit && (
+        {unit && (
           <>
             <dt>unit</dt>
-            <dd>{info.unit}</dd>
+            <dd>{unit}</dd>
           </>
         )}
-        {info?.frame && (
+        {frame && (
           <>
             <dt>frame</dt>
-            <dd>{info.frame}</dd>
+            <dd>{frame}</dd>
           </>
         )}
         <dt>rate</dt>

@@ -87,7 +87,10 @@ export function ForkDialog() {
     setPicked(proposed.value);
     proposed.value = {};
     setRows([["", ""]]);
-    setName(`fork ${app.sources.value.length}`);
+    const taken = new Set(app.sources.value.map((source) => app.sourceName(source)));
+    let count = 1;
+    while (taken.has(`fork-${count}`)) count++;
+    setName(`fork-${count}`);
     app.choices().then(setChoices, (problem: unknown) => setError(app.messageOf(problem)));
   }, [forking.value]);
 
@@ -220,23 +223,40 @@ export function Differences() {
     pair[0],
     all.includes(pair[1]) ? pair[1] : (all.find((s) => s !== pair[0]) ?? pair[0]),
   ];
+  const asked = useRef({ busy: false, again: false });
   const compare = () => {
     if (!app.live.value) {
       setRows(recordedDifferences(a, b));
       return;
     }
-    app.ask<{ rows: CompareRow[] }>("compare", { a, b }, a).then(
-      (answer) => {
-        setError("");
-        setRows(answer.rows);
-      },
-      (problem: unknown) => setError(app.messageOf(problem)),
-    );
+    // Both runs are repeated for it: one comparison at a time, and then the newest.
+    if (asked.current.busy) {
+      asked.current.again = true;
+      return;
+    }
+    asked.current = { busy: true, again: false };
+    void app
+      .ask<{ rows: CompareRow[] }>("compare", { a, b }, a)
+      .then(
+        (answer) => {
+          setError("");
+          setRows(answer.rows);
+        },
+        (problem: unknown) => setError(app.messageOf(problem)),
+      )
+      .then(() => {
+        const { again } = asked.current;
+        asked.current.busy = false;
+        if (again) newest.current();
+      });
   };
-  const stops = all.map((source) => app.stateOf(source).value?.running).join();
+  const newest = useRef(compare);
+  newest.current = compare;
+  // While one of them runs, the table waits until both stand, or for the button.
+  const running = app.live.value && [a, b].some((source) => app.stateOf(source).value?.running);
   useEffect(() => {
-    if (all.length > 1) compare();
-  }, [a, b, all.length, stops, app.live.value ? app.state.value?.t : 0]);
+    if (all.length > 1 && !running) compare();
+  }, [a, b, all.length, running, app.live.value && !running ? app.state.value?.t : 0]);
   const timed = rows.some(({ first }) => typeof first === "number");
   const earliest = Math.min(...rows.map(({ first }) => first ?? Infinity));
   useEffect(() => {
@@ -285,6 +305,7 @@ export function Differences() {
           run both
         </button>
       </div>
+      {running && <p class="faint">The table follows when both stand.</p>}
       {error && <p class="bad">{error}</p>}
       <table>
         <thead>
