@@ -179,7 +179,7 @@ fn tell(arguments: &ViewArguments, server: &Server) -> Result<(), Failure> {
     if arguments.host.is_some_and(|host| !host.is_loopback()) {
         console::say(
             "warning: others in the network can reach this address, and what is said is not \
-             encrypted",
+             encrypted; there, the name of this machine takes the place of the address",
         );
     }
     if console::is_json() {

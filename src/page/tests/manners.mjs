@@ -187,6 +187,15 @@ export const mannersTests = {
     }
     const svg = (await exported(button("svg"))).toString();
     check(svg.startsWith("<svg") && (svg.match(/<polyline/g) ?? []).length === 12, "twelve curves");
+    // Of another mode what that mode shows, not the samples over time.
+    const mode = page.locator('.scope [aria-label="What is drawn"]');
+    await mode.selectOption("histogram");
+    const counts = (await exported(button("csv"))).toString().trim().split("\n");
+    const sum = counts.slice(1).reduce((all, row) => all + Number(row.split(",")[1]), 0);
+    check(counts[0].includes("samples of pd.tau") && sum === rows.count, `counts: ${counts[0]}`);
+    const bars = (await exported(button("svg"))).toString();
+    check(!bars.includes("<polyline") && bars.includes("stroke-width"), "bars");
+    await mode.selectOption("time");
     const png = await exported(button("png"));
     check(png.subarray(1, 4).toString() === "PNG" && png.length > 5000, "a picture");
     const record = page.locator('[aria-label="Record a film"]');

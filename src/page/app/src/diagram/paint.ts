@@ -64,6 +64,15 @@ const ANY_TEXT = 0.08;
 /** Size of names when small text is left out, on the screen [px]. */
 const NAME = 11;
 
+/** Whether a block is among these, or a folded one has one of them inside. */
+function holds(paths: ReadonlySet<string>, path: string): boolean {
+  if (paths.has(path)) return true;
+  for (const one of paths) {
+    if (one.startsWith(path) && [".", "["].includes(one.charAt(path.length))) return true;
+  }
+  return false;
+}
+
 export class Painter {
   private readonly nets: Net[];
   private readonly depth: number[];
@@ -282,7 +291,7 @@ export class Painter {
         context.fillRect(rect.x, rect.y, rect.width, rect.height);
         return;
       }
-      if (tint.loops.has(symbol.path)) this.halo(context, index, ink.warn, 5, 2);
+      if (holds(tint.loops, symbol.path)) this.halo(context, index, ink.warn, 5, 2);
       context.fillStyle = fill;
       context.strokeStyle = line;
       context.lineWidth = 1.4;

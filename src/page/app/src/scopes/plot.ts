@@ -6,13 +6,11 @@ import { number } from "../ui/format";
 import { css, curveColour } from "../ui/theme";
 import { sampled } from "./decimate";
 import type { Drawn, Mode } from "./scopes";
-import { lower, upper } from "./series";
+import { BINS, phase } from "./seen";
 import { histogram, spectrum } from "./statistics";
 
 const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
 export const dashOf = (source: number): number[] => DASHES[source % DASHES.length]!;
-
-const BINS = 60;
 
 /** A range with room at both ends, also for what does not change. */
 const roomy = (_: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax => {
@@ -329,22 +327,6 @@ export class Plot {
     const factor = Math.exp(event.deltaY * (event.deltaMode ? 0.05 : 0.0016));
     this.handlers.range([at - (at - min) * factor, at + (max - at) * factor]);
   };
-}
-
-/** Values of two curves at the times of the first, at most `most` of them. */
-function phase(x: Drawn, y: Drawn, from: number, to: number, most: number): [number[], number[]] {
-  const [a, b] = [lower(x.series.t, x.series.rows, from), upper(x.series.t, x.series.rows, to)];
-  const stride = Math.max(1, Math.floor((b - a) / most));
-  const [xs, ys]: [number[], number[]] = [[], []];
-  for (let i = a; i < b; i += stride) {
-    const j = x.series === y.series ? i : y.series.at(x.series.t[i]! + 1e-12);
-    if (j < 0) continue;
-    const [vx, vy] = [x.series.columns[x.leaf]![i]!, y.series.columns[y.leaf]![j]!];
-    if (!Number.isFinite(vx) || !Number.isFinite(vy)) continue;
-    xs.push(vx);
-    ys.push(vy);
-  }
-  return [xs, ys];
 }
 
 /** A line through points in their order, which need not be that of x. */

@@ -23,6 +23,7 @@ import {
   valueText,
   windowOf,
 } from "./scopes";
+import { seen } from "./seen";
 
 const MODES: [Mode, string][] = [
   ["time", "time"],
@@ -146,14 +147,20 @@ function ScopeView({ scope, alone }: { scope: Scope; alone: boolean }) {
 
   const exportAs = async (kind: string) => {
     const name = `${app.model.value?.name ?? "scope"}-${scope.paths[0] ?? ""}.${kind}`;
-    if (kind === "csv") files.save(name, files.csv(shown, ...window_), "text/csv");
-    else if (kind === "svg") {
-      const inked = shown.map((curve) => ({
-        ...curve,
-        ink: curveColour(curve.colour),
-        dash: dashOf(curve.source),
-      }));
-      files.save(name, files.svg(inked, ...window_), "image/svg+xml");
+    const inked = shown.map((curve) => ({
+      ...curve,
+      ink: curveColour(curve.colour),
+      dash: dashOf(curve.source),
+    }));
+    const other = seen(scope.mode, inked, window_);
+    if (kind === "csv") {
+      const text = other ? files.table(other.lines, other.across.label) : null;
+      files.save(name, text ?? files.csv(shown, ...window_), "text/csv");
+    } else if (kind === "svg") {
+      const text = other
+        ? files.svg(other.lines, other.across, scope.mode === "histogram")
+        : files.svg(files.overTime(inked, ...window_), { label: "t [s]", range: window_ });
+      files.save(name, text, "image/svg+xml");
     } else {
       const canvas = plot.current?.canvas();
       if (!canvas) return;
