@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 
 use super::core::Core;
 use super::gjk;
-use super::{Buffers, Manifold, Pose, Solid, Witness};
+use super::{Buffers, Manifold, Witness};
 
 /// Distance below which the direction of the nearest points is not that of their difference, as a
 /// part of the thinner solid's thickness.
@@ -34,16 +34,10 @@ struct Separation {
 }
 
 /// Witnesses of two convex solids, from the second to the first.
-pub(super) fn collide(
-    first: (&Solid, &Pose),
-    second: (&Solid, &Pose),
-    reach: f64,
-    manifold: &mut Manifold,
-) {
-    let (a, b) = (Core::of(first.0, first.1), Core::of(second.0, second.1));
+pub(super) fn collide(a: &Core<'_>, b: &Core<'_>, reach: f64, manifold: &mut Manifold) {
     let rounding = a.rounding + b.rounding;
-    let mut search = gjk::Search::new(&a, &b);
-    let Some(found) = separation((&a, &b), &mut search, reach + rounding) else { return };
+    let mut search = gjk::Search::new(a, b);
+    let Some(found) = separation((a, b), &mut search, reach + rounding) else { return };
     let Manifold { buffers, .. } = manifold;
     buffers.points.clear();
 
@@ -54,20 +48,19 @@ pub(super) fn collide(
     };
     let below = b.facing(&normal).filter(|face| is_across(face, &normal));
     let above = a.facing(&-normal).filter(|face| is_across(face, &-normal));
-    let is_cap = |solid: &Solid| matches!(solid, Solid::Cylinder { .. });
-    let takes_first = below.is_none() || (is_cap(second.0) && !is_cap(first.0));
+    let takes_first = below.is_none() || (b.is_cylinder() && !a.is_cylinder());
     let normal = match (above, below) {
         (Some(out), _) if takes_first => {
-            over_face(&a, &out, &b, reach + rounding, buffers);
+            over_face(a, &out, b, reach + rounding, buffers);
             buffers.points.iter_mut().for_each(|pair| pair.swap(0, 1));
             -out
         }
         (_, Some(out)) => {
-            over_face(&b, &out, &a, reach + rounding, buffers);
+            over_face(b, &out, a, reach + rounding, buffers);
             out
         }
         _ => {
-            along_lines(&a, &b, &normal, buffers);
+            along_lines(a, b, &normal, buffers);
             normal
         }
     };

@@ -49,6 +49,11 @@ impl<'a> Core<'a> {
         &self.pose.centre
     }
 
+    /// Whether its faces are round caps.
+    pub(super) fn is_cylinder(&self) -> bool {
+        matches!(self.shape, Shape::Cylinder(..))
+    }
+
     /// The point that lies farthest along a direction, world axes.
     pub(super) fn support(&self, direction: &Vector3<f64>) -> Vector3<f64> {
         let local = match self.shape {

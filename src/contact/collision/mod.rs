@@ -49,6 +49,7 @@ use std::sync::Arc;
 
 use nalgebra::{Matrix3, Vector3};
 
+use self::core::Core;
 use crate::surface::Surface;
 pub use broad_phase::Neighbours;
 pub use plane::collide_plane;
@@ -363,7 +364,10 @@ pub fn collide(
         (Solid::Box { half_size: a }, Solid::Box { half_size: b }) => {
             boxes::collide((a, first.1), (b, second.1), reach, manifold);
         }
-        _ => convex::collide(first, second, reach, manifold),
+        _ => {
+            let (a, b) = (Core::of(first.0, first.1), Core::of(second.0, second.1));
+            convex::collide(&a, &b, reach, manifold);
+        }
     }
 }
 
