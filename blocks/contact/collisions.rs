@@ -23,7 +23,7 @@ use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::kinematics;
 use pairs::pairs;
-use search::{OnGround, Place, Search, Work};
+use search::{Lost, OnGround, Place, Search, Work};
 use slots::Slots;
 pub use solids::LinkShape;
 use solids::solids;
@@ -41,8 +41,19 @@ use solids::solids;
 /// A pair has up to `per_pair` contacts: corners of the overlap of two faces, both ends of two lines
 /// that lie side by side, else the nearest points. Their normal is that of the nearest points, and
 /// in overlap the direction in which the pair separates soonest; of deep overlaps, beyond a tenth of
-/// the thinner body, about the soonest. With the `ground` it is that of the ground, at the corners,
-/// balls and rims of the shapes.
+/// the thinner body, about the soonest.
+///
+/// # Ground
+///
+/// With the `ground` a link has up to `per_pair` contacts at the corners, balls and rims of its
+/// shapes, with the distance and the normal of the ground there, and each shape but a ball up to
+/// `per_pair` more where an edge or corner of the ground stands out under it: of cuboids and stairs,
+/// and of triangles that bend down from one another by more than 1e-5 rad, or end. On triangles of
+/// one plane bodies move as on the plane. Of height fields, which are smooth, these points are looked
+/// for on two triangles of each cell, and may be off by half a cell; their gap is that of the field.
+///
+/// A body that is more than 1 cm in the ground, from where no edge pushes it out, is told of by the
+/// warning `in-the-ground` of the run.
 ///
 /// # Which pairs
 ///
@@ -161,6 +172,7 @@ pub struct Found {
     slots: Vec<u64>,
     left_out: u32,
     deepest: Option<Deep>,
+    lost: Option<Lost>,
 }
 
 #[block]
@@ -174,12 +186,12 @@ impl Block for Collisions {
     }
 
     fn memo(&self, _: &Self::Plan, _: &Sizes<'_>) -> Found {
-        Found { slots: vec![0; self.contacts], left_out: 0, deepest: None }
+        Found { slots: vec![0; self.contacts], ..Found::default() }
     }
 
     fn clear_memo(&self, found: &mut Found) {
         found.slots.fill(0);
-        (found.left_out, found.deepest) = (0, None);
+        (found.left_out, found.deepest, found.lost) = (0, None, None);
     }
 
     fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Work {
@@ -200,6 +212,7 @@ impl Block for Collisions {
         if !cx.time.minor {
             cx.memo.slots.copy_from_slice(&work.taken.keys);
             (cx.memo.left_out, cx.memo.deepest) = (left_out as u32, deepest);
+            cx.memo.lost = work.lost;
         }
         Ok(())
     }
@@ -209,8 +222,8 @@ impl Block for Collisions {
         Ok(())
     }
 
-    fn report(&self, _: &Self::Plan, state: &Slots, report: &mut Report) {
-        state.report(report);
+    fn report(&self, plan: &Self::Plan, state: &Slots, report: &mut Report) {
+        state.report(&plan.search, report);
     }
 }
 

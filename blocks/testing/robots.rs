@@ -166,6 +166,13 @@ impl Rig {
         }
     }
 
+    /// What the block tells at the end of a run.
+    pub(crate) fn report(&self) -> legwork_block::Report {
+        let mut report = legwork_block::Report::default();
+        self.instance.report(&mut report);
+        report
+    }
+
     /// Computes all shared computations, then all outputs.
     pub(crate) fn output(&mut self) {
         if let Err(fault) = self.try_output() {

@@ -27,6 +27,7 @@
 
 use nalgebra::{Matrix2, Matrix3, Matrix3x2, Vector2, Vector3};
 
+use crate::collision::{Facet, bends_down};
 use crate::surface::Distance;
 
 /// Newton steps to the nearest point, at most. On smooth ground it takes three to five.
@@ -205,6 +206,42 @@ impl HeightField {
         self.jet(&Vector2::new(x, y)).height
     }
 
+    /// Calls `f` with the triangles of all cells that are over or under a box and reach into or
+    /// above it, two of each cell, and their numbers. The cells at the border reach outwards as far
+    /// as the box.
+    pub(crate) fn for_each_facet(
+        &self,
+        low: &Vector3<f64>,
+        high: &Vector3<f64>,
+        mut f: impl FnMut(u64, &Facet),
+    ) {
+        let [nx, ny] = self.counts.map(|count| count as isize);
+        let grid = Grid { field: self, low: low.xy(), high: high.xy() };
+        // Cells −1 and n − 1 are beyond the border. NaN ends up in cell 0.
+        let cell = |x: f64, axis: usize, count: isize| {
+            let along = libm::floor((x - self.origin[axis]) / self.cell);
+            along.max(-1.0).min((count - 1) as f64) as isize
+        };
+        for j in cell(low.y, 1, ny)..=cell(high.y, 1, ny) {
+            for i in cell(low.x, 0, nx)..=cell(high.x, 0, nx) {
+                let at = |along_x: isize, along_y: isize| grid.corner(i + along_x, j + along_y);
+                let corners = [at(0, 0), at(1, 0), at(1, 1), at(0, 1)];
+                if corners.iter().all(|corner| corner.z < low.z) {
+                    continue;
+                }
+                let [a, b, c, d] = corners;
+                let number = 2 * ((j + 1) * (nx + 1) + i + 1) as u64;
+                f(number, &facet([a, b, c], [at(0, -1), at(2, 1), d]));
+                f(number + 1, &facet([a, c, d], [b, at(1, 2), at(-1, 0)]));
+            }
+        }
+    }
+
+    /// One more than the largest number of a triangle.
+    pub(crate) fn facet_count(&self) -> u64 {
+        2 * (self.counts[0] as u64 + 1) * (self.counts[1] as u64 + 1)
+    }
+
     fn jet(&self, at: &Vector2<f64>) -> Jet {
         let x = weights(at.x, self.origin.x, self.cell, self.counts[0]);
         let y = weights(at.y, self.origin.y, self.cell, self.counts[1]);
@@ -285,6 +322,39 @@ impl HeightField {
         }
         (at, jet)
     }
+}
+
+/// The points of a field, whose border continues outwards beyond a box.
+struct Grid<'a> {
+    field: &'a HeightField,
+    low: Vector2<f64>,
+    high: Vector2<f64>,
+}
+
+impl Grid<'_> {
+    fn corner(&self, i: isize, j: isize) -> Vector3<f64> {
+        let HeightField { counts, cell, origin, padded } = self.field;
+        let along = |axis: usize, index: isize| {
+            let last = counts[axis] as isize - 1;
+            let inside = origin[axis] + cell * index.clamp(0, last) as f64;
+            let place = match index {
+                ..0 => inside.min(self.low[axis]) + cell * index as f64,
+                _ if index > last => inside.max(self.high[axis]) + cell * (index - last) as f64,
+                _ => inside,
+            };
+            (place, index.clamp(0, last) as usize + 1)
+        };
+        let ((x, column), (y, row)) = (along(0, i), along(1, j));
+        Vector3::new(x, y, padded[row * (counts[0] + 2) + column])
+    }
+}
+
+/// A triangle with the third corners of its neighbours, which tell where the ground bends down.
+fn facet(corners: [Vector3<f64>; 3], beyond: [Vector3<f64>; 3]) -> Facet {
+    let [a, b, c] = &corners;
+    let normal = (b - a).cross(&(c - a)).normalize();
+    let is_sharp = [0, 1, 2].map(|k: usize| bends_down(&normal, &(beyond[k] - corners[k])));
+    Facet { corners, is_sharp }
 }
 
 /// `G = TᵀT`.

@@ -6,6 +6,7 @@ use legwork_mesh::{Mesh, Topology};
 use nalgebra::{Matrix3, Vector3};
 use thiserror::Error;
 
+use crate::collision::{Facet, bends_down};
 use crate::surface::Distance;
 
 /// Sine of its smallest angle below which a triangle is a line.
@@ -76,6 +77,8 @@ struct Edge {
     /// Mean normal of its faces, of any length.
     normal: Vector3<f64>,
     is_border: bool,
+    /// Whether one of its faces bends down behind it, or there is only one.
+    is_sharp: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -195,9 +198,11 @@ impl TriangleMesh {
             let edge = *sides.entry([here.min(after), here.max(after)]).or_insert(next);
             if edge == next {
                 // Until a second face has it.
-                self.edges.push(Edge { normal, is_border: true });
+                self.edges.push(Edge { normal, is_border: true, is_sharp: true });
             } else {
                 let edge = &mut self.edges[edge as usize];
+                // Seen from the first face, by the third corner of this one.
+                edge.is_sharp = bends_down(&edge.normal, &(p - q));
                 edge.normal += normal;
                 edge.is_border = false;
             }
@@ -240,6 +245,40 @@ impl TriangleMesh {
         self.faces.iter().map(|face| self.corners_of(face))
     }
 
+    /// Calls `f` with all triangles whose bounds meet a box, and their numbers. O(log n + k) where
+    /// there are k.
+    pub(crate) fn for_each_facet(
+        &self,
+        low: &Vector3<f64>,
+        high: &Vector3<f64>,
+        mut f: impl FnMut(u64, &Facet),
+    ) {
+        let mut open = [0_u32; DEPTH];
+        let mut count = 1;
+        while count > 0 {
+            count -= 1;
+            let index = open[count];
+            let node = &self.tree[index as usize];
+            if (0..3).any(|k| node.low[k] > high[k] || node.high[k] < low[k]) {
+                continue;
+            }
+            if node.count == 0 {
+                (open[count], open[count + 1]) = (node.first, index + 1);
+                count += 2;
+            }
+            for number in node.first..node.first + node.count {
+                let face = &self.faces[number as usize];
+                let is_sharp = face.edges.map(|edge| self.edges[edge as usize].is_sharp);
+                f(u64::from(number), &Facet { corners: self.corners_of(face), is_sharp });
+            }
+        }
+    }
+
+    /// One more than the largest number of a triangle.
+    pub(crate) fn facet_count(&self) -> u64 {
+        self.faces.len() as u64
+    }
+
     /// Signed distance, normal and curvature at a point. O(log n) near the surface.
     pub(crate) fn at(&self, point: &Vector3<f64>) -> Distance {
         let Nearest { at, distance, part } = self.nearest(point);
@@ -255,7 +294,7 @@ impl TriangleMesh {
                 };
             }
             Part::Edge { edge, along } => {
-                let Edge { normal, is_border } = self.edges[edge as usize];
+                let Edge { normal, is_border, .. } = self.edges[edge as usize];
                 (normal, is_border, along * along.transpose())
             }
             Part::Corner(corner) => {

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use legwork_block::{Array, Outputs};
-use legwork_contact::collision::{Manifold, Pose, collide, spread};
-use legwork_contact::touch::touch;
+use legwork_contact::collision::{
+    Manifold, Pose, Solid, Witness, collide, collide_terrain, spread, spread_deepest,
+};
+use legwork_contact::touch::{RelativeMotion, touch};
 use legwork_contact::{Feature, Plane, Surface, Touch, contact_frame};
 use legwork_mechanics::{
     FrameRows, Kinematics, Placement, frame_motion, jacobian_columns, relative_jacobian,
@@ -24,6 +26,19 @@ use crate::robot::model::RobotModel;
 pub(super) const FAR: f64 = 1e3;
 /// Keys of a pair's contacts: the pair from this bit on, the number within it below.
 const PAIR_BITS: u32 = 16;
+/// Keys of contacts with edges of ground: this bit, the solid from the next one on, and the number
+/// within it below.
+const EDGE_BIT: u64 = 1 << 63;
+const SOLID_BITS: u32 = 40;
+
+/// Edges of ground near one solid that are kept before the best of them are chosen.
+const MOST_EDGES: usize = 64;
+/// Part of the reach by which one of them must be deeper than another to be chosen for it.
+const DEEPER: f64 = 1e-3;
+/// Part of a solid's thickness within which two of them are one: an edge belongs to two pieces.
+const ALIKE: f64 = 1e-3;
+/// Depth from which a solid in the ground that nothing pushes out is told of [m].
+const LOST: f64 = 0.01;
 
 /// Contacts that may be near for each place, with memory from the start.
 const NEAR_FOR_A_PLACE: usize = 8;
@@ -76,6 +91,14 @@ struct Round {
     radius: f64,
 }
 
+/// A link in the ground from where nothing pushes it out.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+pub(super) struct Lost {
+    link: u32,
+    /// How deep [m].
+    pub(super) depth: f64,
+}
+
 /// How fast a link moves.
 #[derive(Clone, Copy)]
 struct Seen {
@@ -95,6 +118,10 @@ pub struct Work {
     near: Vec<Near>,
     /// Features of a link that are near the ground.
     touching: Vec<(usize, Touch)>,
+    /// Edges of ground that are near a solid, by key.
+    edges: Vec<(u64, Witness)>,
+    /// The link that is deepest in the ground where nothing pushes it out, and how deep [m].
+    pub(super) lost: Option<Lost>,
     keys: Vec<u64>,
     pub(super) taken: Taken,
     /// Columns of the Jacobian of each pair, and of each link.
@@ -173,6 +200,8 @@ impl Search {
             manifold: Manifold::default(),
             near: Vec::with_capacity(near),
             touching: Vec::with_capacity(features),
+            edges: Vec::with_capacity(MOST_EDGES),
+            lost: None,
             keys: Vec::with_capacity(near),
             taken: Taken::of(places),
             of_pair: self.pairs.iter().map(of_pair).collect(),
@@ -186,7 +215,8 @@ impl Search {
     /// Finds what is near, or can come near within a step [s].
     pub(super) fn find(&self, kinematics: &Kinematics, step: f64, work: &mut Work) {
         let model = &self.robot.model;
-        let Work { seen, poses, first, manifold, near, touching, .. } = work;
+        let Work { seen, poses, first, manifold, near, touching, edges, lost, .. } = work;
+        *lost = None;
         seen.clear();
         poses.clear();
         near.clear();
@@ -250,7 +280,7 @@ impl Search {
                 continue;
             }
             let most = (0..count).map(reach).fold(0.0, f64::max);
-            let Link { frame, features, .. } = &self.links[link];
+            let Link { frame, features, solids } = &self.links[link];
             let scene = Scene::in_world(model, kinematics, *frame);
             touching.clear();
             for (number, feature) in features.iter().enumerate() {
@@ -267,7 +297,60 @@ impl Search {
                 gap: touch.gap,
                 what: What::Ground { link, touch: *touch },
             }));
+
+            for solid in (0..count).filter(is_near) {
+                let (own, number) = (&solids[solid], first[link] + solid);
+                let at = (&own.solid, &poses[number]);
+                let depth = self.edges(ground, at, reach(solid), manifold, edges);
+                if depth > lost.map_or(LOST, |lost| lost.depth) {
+                    *lost = Some(Lost { link: link as u32, depth });
+                }
+                near.extend(edges.iter().map(|(edge, witness)| {
+                    let touch = on_edge(ground, witness, own.solid.rounding(), &scene.motion);
+                    let key = EDGE_BIT | (number as u64) << SOLID_BITS | edge;
+                    Near { key, gap: touch.gap, what: What::Ground { link, touch } }
+                }));
+            }
         }
+    }
+
+    /// The edges of the ground that are near a solid, at most as many as a pair has contacts. How
+    /// deep the solid is in the ground where nothing pushes it out [m].
+    fn edges(
+        &self,
+        ground: &OnGround,
+        solid: (&Solid, &Pose),
+        reach: f64,
+        manifold: &mut Manifold,
+        edges: &mut Vec<(u64, Witness)>,
+    ) -> f64 {
+        edges.clear();
+        let alike = ALIKE * solid.0.thickness();
+        let choose = |edges: &mut Vec<(u64, Witness)>| {
+            let slack = DEEPER * self.reach;
+            spread_deepest(edges, self.per_pair, slack, |(_, w)| w.gap, |(_, w)| w.first);
+        };
+        let depth = collide_terrain(solid, &ground.surface, reach, manifold, |number, found| {
+            let is_known = |(_, known): &(u64, Witness)| {
+                (known.first - found.first).norm() <= alike
+                    && (known.normal - found.normal).norm() <= ALIKE
+            };
+            if !edges.iter().any(is_known) {
+                if edges.len() == MOST_EDGES {
+                    choose(edges);
+                }
+                edges.push((number, *found));
+            }
+        });
+        choose(edges);
+        edges.sort_unstable_by_key(|(number, _)| *number);
+        depth
+    }
+
+    /// The name of a link in the ground.
+    pub(super) fn name(&self, lost: &Lost) -> &str {
+        let link = self.links.get(lost.link as usize);
+        link.map_or("", |link| &self.robot.model.frame(link.frame).name)
     }
 
     /// Gives the contacts their places.
@@ -363,6 +446,19 @@ impl Search {
 /// Tells the sides of a pair apart from one another and from links.
 fn loaded_side(pair: usize, is_swapped: bool) -> usize {
     2 * pair + usize::from(is_swapped)
+}
+
+/// The touch of the point of a body, with its rounding around it, on the tangent plane in an edge of
+/// ground, or on smooth ground.
+fn on_edge(ground: &OnGround, witness: &Witness, radius: f64, motion: &RelativeMotion) -> Touch {
+    let Witness { first, second, normal, .. } = witness;
+    let center = motion.rotation.tr_mul(&(first + normal * radius - motion.translation));
+    let feature = Feature::Ball { center, radius };
+    match (&*ground.surface, Plane::new(*second, *normal)) {
+        (field @ Surface::HeightField(_), _) => touch(&feature, field, motion, None),
+        (_, Some(plane)) => touch(&feature, &Surface::HalfSpace(plane), motion, None),
+        (other, None) => touch(&feature, other, motion, None),
+    }
 }
 
 /// A contact as a ball or corner of the body `of`, and a surface of the body `on`.

@@ -4,6 +4,7 @@ use legwork_block::{Report, Warning};
 use serde::{Deserialize, Serialize};
 
 use super::Found;
+use super::search::{Lost, Search};
 use crate::contact::depth::DepthWatch;
 
 /// Which contact is in which place, and what was noted of the run.
@@ -14,6 +15,9 @@ pub struct Slots {
     /// When contacts were first left out [s], how many then, and in how many steps.
     first_left_out: Option<(f64, u32)>,
     steps: u64,
+    /// When a link was first in the ground without a way out [s], and in how many steps.
+    first_lost: Option<(f64, Lost)>,
+    steps_lost: u64,
     depth: DepthWatch,
 }
 
@@ -73,11 +77,21 @@ impl Slots {
             self.first_left_out.get_or_insert((t, found.left_out));
             self.steps += 1;
         }
+        if let Some(lost) = found.lost {
+            self.first_lost.get_or_insert((t, lost));
+            self.steps_lost += 1;
+        }
     }
 
-    /// Warns of contacts that were left out, and of deep ones.
-    pub(super) fn report(&self, report: &mut Report) {
+    /// Warns of contacts that were left out, of deep ones, and of links without any.
+    pub(super) fn report(&self, search: &Search, report: &mut Report) {
         self.depth.report(report);
+        if let Some((t, lost)) = self.first_lost {
+            let (link, depth) = (search.name(&lost), 1e3 * lost.depth);
+            let message = format!("`{link}` is {depth:.3} mm in the ground: nothing pushes it out");
+            let (name, steps) = ("in-the-ground".into(), self.steps_lost);
+            report.warnings.push(Warning { name, t, steps, message });
+        }
         if let Some((t, count)) = self.first_left_out {
             let places = self.keys.len();
             let message = format!("{count} contacts more than the {places} places; see `contacts`");

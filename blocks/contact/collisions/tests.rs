@@ -1,5 +1,7 @@
 //! Contacts of a world and of one robot: rates against differences, momentum, which pairs, places.
 
+mod terrain;
+
 use legwork_contact::collision::Solid;
 use legwork_mechanics::{FrameId, integrate};
 use legwork_qp::problems::Random;

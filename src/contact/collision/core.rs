@@ -1,6 +1,6 @@
 //! Convex cores: solids less their rounding.
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 use super::{Polytope, Pose, Solid};
 
@@ -22,6 +22,26 @@ enum Shape<'a> {
     /// Radius and half of the height.
     Cylinder(f64, f64),
     Hull(&'a Polytope),
+    Triangle(&'a Triangle),
+}
+
+/// A triangle that is seen from one side, that of its normal.
+pub(super) struct Triangle {
+    /// Where its middle is, with the axes of the world.
+    pose: Pose,
+    /// Counter-clockwise seen from outside, from the middle [m].
+    corners: [Vector3<f64>; 3],
+    normal: Vector3<f64>,
+}
+
+impl Triangle {
+    /// The triangle of three corners; none of a line.
+    pub(super) fn new([a, b, c]: &[Vector3<f64>; 3]) -> Option<Self> {
+        let normal = (b - a).cross(&(c - a)).try_normalize(f64::MIN_POSITIVE)?;
+        let centre = (a + b + c) / 3.0;
+        let pose = Pose { centre, rotation: Matrix3::identity() };
+        Some(Self { pose, corners: [a - centre, b - centre, c - centre], normal })
+    }
 }
 
 /// Corners of a polygon in the place of a round cap.
@@ -43,6 +63,10 @@ impl<'a> Core<'a> {
             Solid::Hull(hull) => (Shape::Hull(hull), 0.0),
         };
         Self { shape, pose, rounding }
+    }
+
+    pub(super) fn of_triangle(triangle: &'a Triangle) -> Self {
+        Self { shape: Shape::Triangle(triangle), pose: &triangle.pose, rounding: 0.0 }
     }
 
     pub(super) fn center(&self) -> &Vector3<f64> {
@@ -70,6 +94,7 @@ impl<'a> Core<'a> {
                 Vector3::new(scale * local.x, scale * local.y, half.copysign(local.z))
             }
             Shape::Hull(hull) => hull.support(&local),
+            Shape::Triangle(triangle) => farthest(&triangle.corners, &local),
         };
         self.world(&x)
     }
@@ -79,7 +104,9 @@ impl<'a> Core<'a> {
         let half = match self.shape {
             Shape::Point => 0.0,
             Shape::Segment(half) => half,
-            Shape::Box(_) | Shape::Cylinder(..) | Shape::Hull(_) => return None,
+            Shape::Box(_) | Shape::Cylinder(..) | Shape::Hull(_) | Shape::Triangle(_) => {
+                return None;
+            }
         };
         Some((&self.pose.centre, self.pose.rotation.column(2) * half))
     }
@@ -92,23 +119,28 @@ impl<'a> Core<'a> {
             Shape::Box(half) => half.norm(),
             Shape::Cylinder(radius, half) => radius + half,
             Shape::Hull(hull) => hull.bounding_radius(),
+            Shape::Triangle(triangle) => {
+                triangle.corners.iter().map(Vector3::norm).fold(0.0, f64::max)
+            }
         }
     }
 
-    /// The smallest diameter with its rounding [m].
+    /// The smallest diameter with its rounding, which is that of the other core where this one is
+    /// flat [m].
     pub(super) fn thickness(&self) -> f64 {
         match self.shape {
             Shape::Point | Shape::Segment(_) => 2.0 * self.rounding,
             Shape::Box(half) => 2.0 * half.min(),
             Shape::Cylinder(radius, half) => 2.0 * radius.min(half),
             Shape::Hull(hull) => hull.thickness(),
+            Shape::Triangle(_) => f64::INFINITY,
         }
     }
 
     /// Radius of a ball about the centre that is inside the core; negative if that is not [m].
     pub(super) fn inner_radius(&self) -> f64 {
         match self.shape {
-            Shape::Point | Shape::Segment(_) => 0.0,
+            Shape::Point | Shape::Segment(_) | Shape::Triangle(_) => 0.0,
             Shape::Box(half) => half.min(),
             Shape::Cylinder(radius, half) => radius.min(half),
             Shape::Hull(hull) => hull.inner_radius(),
@@ -133,6 +165,7 @@ impl<'a> Core<'a> {
             Shape::Hull(hull) => {
                 hull.faces().iter().for_each(|face| f(r * face.normal, face.offset));
             }
+            Shape::Triangle(triangle) => f(triangle.normal, 0.0),
         }
     }
 
@@ -200,6 +233,7 @@ impl<'a> Core<'a> {
                     corners.extend(hull.corners_of(face).map(|x| self.world(x)));
                 }
             }
+            Shape::Triangle(triangle) => corners.extend(triangle.corners.map(|x| self.world(&x))),
         }
     }
 
@@ -233,16 +267,37 @@ impl<'a> Core<'a> {
                 along[axis] = half[axis];
                 Some([self.world(&(foot - along)), self.world(&(foot + along))])
             }
-            Shape::Hull(hull) => {
-                let most = hull.extent(&local);
-                let mut on = hull.vertices().iter().filter(|x| x.dot(&local) >= most - slack);
-                let ends = [on.next()?, on.next()?];
-                on.next().is_none().then(|| ends.map(|x| self.world(x)))
-            }
+            Shape::Hull(hull) => self.only_two(hull.vertices(), &local, slack),
+            Shape::Triangle(triangle) => self.only_two(&triangle.corners, &local, slack),
         }
+    }
+
+    /// The two corners that lie farthest along a direction in the core's axes, if they are two.
+    fn only_two(
+        &self,
+        corners: &[Vector3<f64>],
+        local: &Vector3<f64>,
+        slack: f64,
+    ) -> Option<[Vector3<f64>; 2]> {
+        let most = farthest(corners, local).dot(local);
+        let mut on = corners.iter().filter(|x| x.dot(local) >= most - slack);
+        let ends = [on.next()?, on.next()?];
+        on.next().is_none().then(|| ends.map(|x| self.world(x)))
     }
 
     fn world(&self, x: &Vector3<f64>) -> Vector3<f64> {
         self.pose.centre + self.pose.rotation * x
     }
+}
+
+/// The corner that lies farthest along a direction; of equal ones the first.
+pub(super) fn farthest(corners: &[Vector3<f64>], direction: &Vector3<f64>) -> Vector3<f64> {
+    let mut best = (f64::NEG_INFINITY, Vector3::zeros());
+    for corner in corners {
+        let along = corner.dot(direction);
+        if along > best.0 {
+            best = (along, *corner);
+        }
+    }
+    best.1
 }

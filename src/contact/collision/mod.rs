@@ -6,7 +6,8 @@
 //! - [`Polytope`]: the convex hull of points, with its faces and moments.
 //! - [`Neighbours`]: the broad phase, pairs of points that are near, by a grid of cells.
 //! - [`collide`]: the narrow phase, up to eight [`Witness`]es of a pair of solids.
-//! - [`collide_plane`]: the same for a solid over a plane.
+//! - [`collide_plane`]: the same for a solid over a plane; [`collide_terrain`]: over the edges of
+//!   any other ground.
 //!
 //! A witness is a pair of points, one on each surface, with the normal along which they separate.
 //! Its `gap` is negative where the solids overlap. Solids that are farther apart than `reach` have
@@ -44,6 +45,7 @@ mod gjk;
 mod plane;
 mod polytope;
 mod segments;
+mod terrain;
 
 use std::sync::Arc;
 
@@ -54,6 +56,8 @@ use crate::surface::Surface;
 pub use broad_phase::Neighbours;
 pub use plane::collide_plane;
 pub use polytope::{MassProperties, Polytope};
+pub use terrain::collide_terrain;
+pub(crate) use terrain::{Facet, bends_down};
 
 /// A convex solid in its own frame.
 #[derive(Clone, Debug, PartialEq)]
@@ -307,6 +311,33 @@ pub fn spread<T>(
         spread_in(points, most, gap, position);
         points.truncate(most);
     }
+}
+
+/// As [`spread`], but the deepest of those that are nearer to one of them than to the others stands
+/// in its place, where it is deeper by more than `slack` [m]: two bumps are touched at their tops.
+pub fn spread_deepest<T>(
+    points: &mut Vec<T>,
+    most: usize,
+    slack: f64,
+    gap: impl Fn(&T) -> f64,
+    position: impl Fn(&T) -> Vector3<f64>,
+) {
+    if points.len() <= most {
+        return;
+    }
+    spread_in(points, most, &gap, &position);
+    for i in 1..most {
+        let apart =
+            |k: usize, j: usize| (position(&points[k]) - position(&points[j])).norm_squared();
+        let is_own = |j: &usize| (0..most).all(|k| k == i || apart(i, *j) < apart(k, *j));
+        let deeper = |a: &usize, b: &usize| gap(&points[*a]).total_cmp(&gap(&points[*b]));
+        if let Some(deepest) = (most..points.len()).filter(is_own).min_by(deeper)
+            && gap(&points[deepest]) < gap(&points[i]) - slack
+        {
+            points.swap(i, deepest);
+        }
+    }
+    points.truncate(most);
 }
 
 /// Puts the points that [`spread`] leaves in front.

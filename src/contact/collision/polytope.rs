@@ -128,14 +128,7 @@ impl Polytope {
 
     /// The corner that lies farthest along `direction`; of equal ones the first.
     pub(super) fn support(&self, direction: &Vector3<f64>) -> Vector3<f64> {
-        let mut best = (f64::NEG_INFINITY, Vector3::zeros());
-        for vertex in &self.vertices {
-            let along = vertex.dot(direction);
-            if along > best.0 {
-                best = (along, *vertex);
-            }
-        }
-        best.1
+        super::core::farthest(&self.vertices, direction)
     }
 
     pub(super) fn faces(&self) -> &[Face] {

@@ -1,6 +1,8 @@
 //! Witnesses of pairs of solids against independent geometry: support functions, projections onto
-//! convex sets, and configurations that are degenerate. One file, because all tests share the solids
-//! and what holds of every witness.
+//! convex sets, and configurations that are degenerate. One program, because all tests share the
+//! solids and what holds of every witness.
+
+mod terrain;
 
 use std::sync::Arc;
 
