@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use legwork_block::quantity::{Dimensionless, Length, NonNegative};
 use legwork_block::{
-    Block, Dim, Int, Invalid, Matrix, Outcome, OutputCx, Ports, Report, Sizes, UpdateCx, block,
-    parameters, ports,
+    Block, Dim, Files, Int, Invalid, Matrix, Outcome, OutputCx, Ports, Report, Sizes, UpdateCx,
+    block, parameters, ports,
 };
 use legwork_mechanics::Kinematics;
 
@@ -22,11 +22,11 @@ use crate::contact::ground::{Ground, Terrain};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::kinematics;
-use pairs::pairs;
+use pairs::{Meetings, meetings};
 use search::{Lost, OnGround, Place, Search, Work};
 use slots::Slots;
 pub use solids::LinkShape;
-use solids::solids;
+use solids::{Link, shaped, solids};
 
 /// Contacts between the bodies of a robot or world, and with ground if it is given. All pairs
 /// of their collision shapes are looked through in each step; those that are near get a contact.
@@ -36,7 +36,8 @@ use solids::solids;
 /// | sphere, box, cylinder, capsule | exact |
 /// | mesh | the convex hull of at most `hull_vertices` of its corners |
 ///
-/// A file without them is no hindrance: `shapes` states capsules, balls and boxes of links.
+/// A file without them is no hindrance: `shapes` states capsules, balls and boxes of links. A mesh
+/// that is missing, broken or flat does not touch; a warning lists those of links that could.
 ///
 /// A pair has up to `per_pair` contacts: corners of the overlap of two faces, both ends of two lines
 /// that lie side by side, else the nearest points. Their normal is that of the nearest points, and
@@ -102,8 +103,9 @@ pub struct Collisions {
     /// Most contacts of one pair, 1 to 8.
     #[default = 4]
     pub per_pair: usize,
-    /// Shapes of links beside those of their files, by name:
-    /// `{ "forearm": [Capsule(radius: "4 cm", from: [0, 0, 0], to: [0, 0, -0.25])] }`.
+    /// Shapes of links in place of those of their files, by name:
+    /// `{ "forearm": [Capsule(radius: "4 cm", from: [0, 0, 0], to: [0, 0, -0.25])] }`. A link with
+    /// `[]` touches nothing.
     #[default]
     pub shapes: BTreeMap<String, Vec<LinkShape>>,
     /// Whether bodies of one robot may touch one another.
@@ -148,21 +150,45 @@ impl Collisions {
         }
         check_restitution(self.restitution.value())?;
         let mut doubts = Vec::new();
-        let links = solids(self, robot, ports.files(), &mut doubts)?;
-        let (pairs, on_ground) = pairs(self, robot, &links, &mut doubts)?;
+        let (links, Meetings { pairs, on_ground }) =
+            self.touching(robot, ports.files(), &mut doubts)?;
         let ground = self.ground.as_ref().map(|ground| ground.terrain(ports)).transpose()?;
         let ground = ground.map(|Terrain { surface, friction, .. }| OnGround {
             surface,
             by_place: friction.filter(|_| self.mu.is_none()),
             links: on_ground,
         });
-        if pairs.is_empty() && ground.as_ref().is_none_or(|ground| ground.links.is_empty()) {
-            let message = format!("no pair of bodies of `{}` may touch", robot.name);
-            let hint = "a robot alone needs `self_collision: true` or a ground";
-            return Err(Invalid::parameter("robot", message).hint(hint));
-        }
         doubts.into_iter().for_each(|doubt| ports.warn(doubt));
         Ok(Search::new(robot, links, pairs, ground, self))
+    }
+
+    /// The links that may touch something, and who may touch what.
+    fn touching(
+        &self,
+        robot: &RobotModel,
+        files: &dyn Files,
+        doubts: &mut Vec<Invalid>,
+    ) -> Result<(Vec<Link>, Meetings), Invalid> {
+        let nobody = || {
+            let message = format!("no pair of bodies of `{}` may touch", robot.name);
+            let hint = "a robot alone needs `self_collision: true` or a ground";
+            Err(Invalid::parameter("robot", message).hint(hint))
+        };
+        let shaped = shaped(self, robot)?;
+        let meetings = meetings(self, robot, &shaped)?;
+        if meetings.is_empty() {
+            return nobody();
+        }
+        let model = &robot.model;
+        let (links, meshes) = solids(self, model, files, &shaped, &meetings.links())?;
+        let (mut meetings, links) = meetings.of_those_left(links);
+        doubts.extend(meetings.leave_out_overlapping(model, &links));
+        // A robot whose meshes are missing runs.
+        if meetings.is_empty() && meshes.are_whole() {
+            return nobody();
+        }
+        doubts.extend(meshes.doubts(self.hull_vertices));
+        Ok((links, meetings))
     }
 }
 

@@ -106,10 +106,10 @@ impl ContactPatch {
         ports: &mut Ports<'_>,
     ) -> Result<ContactGeometry, Invalid> {
         let frame = robot.frame("frame", &self.frame)?;
-        let (most, doubts) = (self.hull_vertices, Vec::new());
-        let mut hulls = Hulls { files: ports.files(), most, doubts };
+        let mut hulls = Hulls::new(ports.files(), self.hull_vertices)?;
         let features = self.shape.features(self.at, &robot.model, frame, &mut hulls)?;
-        hulls.doubts.into_iter().for_each(|doubt| ports.warn(doubt));
+        let doubts = hulls.doubts();
+        doubts.into_iter().for_each(|doubt| ports.warn(doubt));
         let law = (self.mu.map(NonNegative::value), self.restitution.value());
         ContactGeometry::new(robot, frame, features, &self.ground, law, ports)
     }

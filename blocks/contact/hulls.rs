@@ -17,61 +17,108 @@ const MOST_MISS: f64 = 0.02;
 /// Convex hulls of meshes.
 pub(crate) struct Hulls<'a> {
     /// Where the meshes are.
-    pub(crate) files: &'a dyn Files,
+    files: &'a dyn Files,
     /// Most corners of a hull.
-    pub(crate) most: usize,
+    most: usize,
     /// Meshes that reach far beyond their hulls.
-    pub(crate) doubts: Vec<Invalid>,
+    misses: Vec<Miss>,
 }
 
-impl Hulls<'_> {
+/// A mesh that reaches far beyond its hull.
+pub(crate) struct Miss {
+    path: String,
+    /// How far [m].
+    by: f64,
+}
+
+/// A mesh as it touches.
+pub(crate) struct MeshHull {
+    /// The corners of the hull, in axes of the link [m].
+    pub(crate) corners: Vec<Vector3<f64>>,
+    /// How far the mesh reaches beyond it, if that is far [m].
+    pub(crate) miss: Option<f64>,
+}
+
+impl<'a> Hulls<'a> {
+    /// Hulls of at most so many corners.
+    ///
+    /// # Errors
+    /// If the number of corners is not one that a hull may have.
+    pub(crate) fn new(files: &'a dyn Files, most: usize) -> Result<Self, Invalid> {
+        if !CORNERS.contains(&most) {
+            let message = format!("expected 4 to {} corners, found {most}", CORNERS.end());
+            return Err(Invalid::parameter("hull_vertices", message));
+        }
+        Ok(Self { files, most, misses: Vec::new() })
+    }
+
     /// The vertices of a mesh, in axes of the link [m].
     ///
     /// # Errors
     /// If the file is missing or no mesh.
     pub(crate) fn vertices(
-        &mut self,
+        &self,
         path: &str,
         scale: &Vector3<f64>,
         link_from_shape: &Placement,
     ) -> Result<Vec<Vector3<f64>>, Invalid> {
-        meshes::vertices(self.files, path, scale, link_from_shape)
+        let wrong = |what: String| refused(format!("mesh `{path}`: {what}"));
+        meshes::vertices(self.files, path, scale, link_from_shape).map_err(wrong)
+    }
+
+    /// The hull of a mesh.
+    ///
+    /// # Errors
+    /// Why it cannot touch: the file is missing or no mesh, or its points have no volume.
+    pub(crate) fn hull(
+        &self,
+        path: &str,
+        scale: &Vector3<f64>,
+        link_from_shape: &Placement,
+    ) -> Result<MeshHull, String> {
+        let points = meshes::vertices(self.files, path, scale, link_from_shape)?;
+        let hull = Hull::of_at_most(&points, self.most)
+            .map_err(|error| format!("it has no volume: {error}"))?;
+        let (corners, miss) = (hull.vertices, hull.miss);
+        let reach =
+            |from: &Vector3<f64>| corners.iter().map(|c| (c - from).norm()).fold(0.0, f64::max);
+        let size = corners.first().map_or(0.0, reach);
+        Ok(MeshHull { miss: (miss > MOST_MISS * size).then_some(miss), corners })
     }
 
     /// The corners of its hull, in axes of the link [m].
     ///
     /// # Errors
-    /// If the file is missing or no mesh, its points have no volume, or the number of corners is
-    /// not one that a hull may have.
+    /// If the file is missing or no mesh, or its points have no volume.
     pub(crate) fn corners(
         &mut self,
         path: &str,
         scale: &Vector3<f64>,
         link_from_shape: &Placement,
     ) -> Result<Vec<Vector3<f64>>, Invalid> {
-        let most = self.most;
-        if !CORNERS.contains(&most) {
-            let message = format!("expected 4 to {} corners, found {most}", CORNERS.end());
-            return Err(Invalid::parameter("hull_vertices", message));
-        }
-        let points = self.vertices(path, scale, link_from_shape)?;
-        let hull = Hull::of_at_most(&points, most).map_err(|error| {
-            let message = format!("mesh `{path}` has no volume: {error}");
-            let hint = "state what touches: shape: Vertices([[x, y, z], …])";
-            Invalid::parameter("shape", message).hint(hint)
-        })?;
-        let (corners, miss) = (hull.vertices, hull.miss);
-        let reach =
-            |from: &Vector3<f64>| corners.iter().map(|c| (c - from).norm()).fold(0.0, f64::max);
-        let size = corners.first().map_or(0.0, reach);
-        if miss > MOST_MISS * size {
+        let hull = self.hull(path, scale, link_from_shape);
+        let hull = hull.map_err(|why| refused(format!("mesh `{path}`: {why}")))?;
+        self.misses.extend(hull.miss.map(|by| Miss { path: path.to_owned(), by }));
+        Ok(hull.corners)
+    }
+
+    /// What to warn of a foot.
+    pub(crate) fn doubts(&self) -> Vec<Invalid> {
+        let doubt = |Miss { path, by }: &Miss| {
             let message = format!(
-                "the hull of {most} corners leaves out up to {:.1} mm of the mesh `{path}`",
-                1000.0 * miss
+                "the hull of {} corners leaves out up to {:.1} mm of the mesh `{path}`",
+                self.most,
+                1000.0 * by
             );
             let hint = "take more, or `shape: Sole()`, which is what of the meshes lies lowest";
-            self.doubts.push(Invalid::parameter("hull_vertices", message).hint(hint));
-        }
-        Ok(corners)
+            Invalid::parameter("hull_vertices", message).hint(hint)
+        };
+        self.misses.iter().map(doubt).collect()
     }
+}
+
+/// A mesh that a foot cannot touch with.
+fn refused(message: String) -> Invalid {
+    let hint = "state what touches: shape: Vertices([[x, y, z], …])";
+    Invalid::parameter("shape", message).hint(hint)
 }

@@ -7,7 +7,7 @@ mod reading;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use legwork_block::{Files, Invalid};
+use legwork_block::Files;
 use legwork_mechanics::{Inertia, Model, Placement, Shape};
 use legwork_mesh::{Format, Mesh};
 use nalgebra::Vector3;
@@ -43,7 +43,7 @@ pub(crate) fn with_files(
     let mut warnings = Vec::new();
     let missing = found.iter().filter_map(|(name, found)| Some((name, found.as_ref().err()?)));
     if let Some((_, why)) = missing.clone().next() {
-        let names = listed(missing.map(|(name, _)| format!("`{name}`")));
+        let names = listed(missing.map(|(name, _)| format!("`{name}`")), MOST_NAMES);
         warnings.push(format!("meshes are missing: {names}; {why}"));
     }
     let paths: BTreeSet<&str> = found.values().filter_map(|path| path.as_deref().ok()).collect();
@@ -63,13 +63,13 @@ fn path_of(shape: &Shape) -> Option<&str> {
     }
 }
 
-/// The first names of a list, and how many more there are.
-fn listed(names: impl Iterator<Item = String>) -> String {
+/// The first names of a list, `most` of them, and how many more there are.
+pub(crate) fn listed(names: impl Iterator<Item = String>, most: usize) -> String {
     let names: Vec<String> = names.collect();
-    let mut text = names[..names.len().min(MOST_NAMES)].join(", ");
-    if names.len() > MOST_NAMES {
+    let mut text = names[..names.len().min(most)].join(", ");
+    if names.len() > most {
         // Writing to a string cannot fail.
-        let _ = write!(text, " and {} more", names.len() - MOST_NAMES);
+        let _ = write!(text, " and {} more", names.len() - most);
     }
     text
 }
@@ -77,25 +77,21 @@ fn listed(names: impl Iterator<Item = String>) -> String {
 /// The vertices of a mesh, in axes of its link [m].
 ///
 /// # Errors
-/// If the file is missing or no mesh.
+/// Why not, if the file is missing or no mesh.
 pub(crate) fn vertices(
     files: &dyn Files,
     path: &str,
     scale: &Vector3<f64>,
     link_from_shape: &Placement,
-) -> Result<Vec<Vector3<f64>>, Invalid> {
-    let wrong = |what: String| {
-        let hint = "state what touches: shape: Vertices([[x, y, z], …])";
-        Invalid::parameter("shape", format!("mesh `{path}`: {what}")).hint(hint)
-    };
-    let bytes = files.read_found(path).map_err(wrong)?;
+) -> Result<Vec<Vector3<f64>>, String> {
+    let bytes = files.read_found(path)?;
     let mesh = reading::read(path, &bytes, &|name| match Format::of(path) {
         Some(Format::Gltf) => files.read_found(name),
         _ => Err("materials do not touch".to_owned()),
-    });
+    })?;
     let place =
         |vertex: &Vector3<f64>| link_from_shape.transform_point(&vertex.component_mul(scale));
-    Ok(mesh.map_err(wrong)?.vertices.iter().map(place).collect())
+    Ok(mesh.vertices.iter().map(place).collect())
 }
 
 /// A mesh that a diagram names.
@@ -153,7 +149,7 @@ fn doubts(model: &Model, files: &dyn Files, paths: &BTreeSet<&str>) -> Vec<Strin
         }
     }
     if !broken.is_empty() {
-        warnings.push(format!("meshes cannot be read: {}", listed(broken.into_iter())));
+        warnings.push(format!("meshes cannot be read: {}", listed(broken.into_iter(), MOST_NAMES)));
     }
     let extent = |(shape, at): &(&Shape, &Placement)| {
         let own = match shape {
@@ -169,7 +165,7 @@ fn doubts(model: &Model, files: &dyn Files, paths: &BTreeSet<&str>) -> Vec<Strin
     });
     let doubtful: Vec<String> = doubtful.collect();
     if !doubtful.is_empty() {
-        let names = listed(doubtful.into_iter());
+        let names = listed(doubtful.into_iter(), MOST_NAMES);
         warnings
             .push(format!("inertias are far from what the shapes of their links allow: {names}"));
     }
@@ -197,4 +193,4 @@ fn misfit(inertia: &Inertia, shape: &Extent) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

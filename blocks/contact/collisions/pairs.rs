@@ -8,26 +8,77 @@ use legwork_contact::collision::{Manifold, Pose, collide};
 use legwork_mechanics::{Kinematics, Model, world_from_frame};
 
 use super::Collisions;
-use super::solids::Link;
+use super::solids::{Link, Shaped};
+use crate::robot::meshes::listed;
 use crate::robot::model::RobotModel;
 
 /// What the ground is called.
 const GROUND: &str = "ground";
-/// Pairs that a warning lists at most.
-const MOST_NAMES: usize = 8;
+/// Names or pairs that a warning lists at most.
+pub(super) const MOST_NAMES: usize = 8;
 
-/// Pairs of indices of links, and the links that touch ground.
+/// Who may touch what, by indices of links.
+pub(super) struct Meetings {
+    /// Links that may touch one another.
+    pub(super) pairs: Vec<[usize; 2]>,
+    /// Links that may touch ground.
+    pub(super) on_ground: Vec<usize>,
+}
+
+impl Meetings {
+    /// Whether nothing may touch anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.pairs.is_empty() && self.on_ground.is_empty()
+    }
+
+    /// The links that may touch something.
+    pub(super) fn links(&self) -> BTreeSet<usize> {
+        self.pairs.iter().flatten().chain(&self.on_ground).copied().collect()
+    }
+
+    /// The same of the links that are left, and these.
+    pub(super) fn of_those_left<L>(self, links: Vec<Option<L>>) -> (Self, Vec<L>) {
+        let mut left = Vec::new();
+        let number = |link: Option<L>| {
+            left.push(link?);
+            Some(left.len() - 1)
+        };
+        let numbers: Vec<Option<usize>> = links.into_iter().map(number).collect();
+        let pair = |[i, j]: [usize; 2]| Some([numbers[i]?, numbers[j]?]);
+        let pairs = self.pairs.into_iter().filter_map(pair).collect();
+        let on_ground = self.on_ground.into_iter().filter_map(|link| numbers[link]).collect();
+        (Self { pairs, on_ground }, left)
+    }
+
+    /// Leaves out pairs that overlap anyway, with a warning that lists them.
+    pub(super) fn leave_out_overlapping(
+        &mut self,
+        model: &Model,
+        links: &[Link],
+    ) -> Option<Invalid> {
+        let overlapping = overlapping(model, links, &self.pairs);
+        self.pairs.retain(|pair| !overlapping.contains(pair));
+        let name = |link: usize| &model.frame(links[link].frame).name;
+        let names = overlapping.iter().map(|[i, j]| format!("`{}` and `{}`", name(*i), name(*j)));
+        let message = format!(
+            "pairs are left out that overlap with all joints at zero: {}",
+            listed(names, MOST_NAMES)
+        );
+        (!overlapping.is_empty()).then(|| Invalid::parameter("self_collision", message))
+    }
+}
+
+/// Which of these links may touch what; the ground only if there is one.
 ///
 /// # Errors
 /// If a pattern fits no link.
-pub(super) fn pairs(
+pub(super) fn meetings(
     block: &Collisions,
     robot: &RobotModel,
-    links: &[Link],
-    doubts: &mut Vec<Invalid>,
-) -> Result<(Vec<[usize; 2]>, Vec<usize>), Invalid> {
+    links: &[Shaped],
+) -> Result<Meetings, Invalid> {
     let model = &robot.model;
-    let name = |link: &Link| model.frame(link.frame).name.as_str();
+    let name = |link: &Shaped| model.frame(link.frame).name.as_str();
     let names: Vec<&str> = links.iter().map(name).collect();
     let between = block.between.as_ref().map(|list| rules("between", list, &names)).transpose()?;
     let exclude = rules("exclude", &block.exclude, &names)?;
@@ -42,41 +93,28 @@ pub(super) fn pairs(
                 model.tree_of_frame(first.frame) == model.tree_of_frame(second.frame);
             let is_apart = bodies[0] != bodies[1] && !joined.contains(&(bodies[0], bodies[1]));
             let names = [names[i], names[j]];
-            let is_added = bodies[0] != bodies[1] && listed(&file.added, names);
+            let is_added = bodies[0] != bodies[1] && listed_pair(&file.added, names);
             let may = !is_one_robot || (block.self_collision && (is_apart || is_added));
             let is_named = |rules: &[[&str; 2]]| rules.iter().any(|rule| fits(rule, names));
             if may
                 && between.as_ref().is_none_or(|rules| is_named(rules))
                 && !is_named(&exclude)
-                && (is_added || (file.bits_agree(names) && !listed(&file.excluded, names)))
+                && (is_added || (file.bits_agree(names) && !listed_pair(&file.excluded, names)))
             {
                 pairs.push([i, j]);
             }
         }
-    }
-    let overlapping = overlapping(model, links, &pairs);
-    if !overlapping.is_empty() {
-        let mut text = Vec::new();
-        for [i, j] in overlapping.iter().take(MOST_NAMES) {
-            text.push(format!("`{}` and `{}`", names[*i], names[*j]));
-        }
-        let more = match overlapping.len().saturating_sub(MOST_NAMES) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let message = format!(
-            "pairs are left out that overlap with all joints at zero: {}{more}",
-            text.join(", ")
-        );
-        doubts.push(Invalid::parameter("self_collision", message));
-        pairs.retain(|pair| !overlapping.contains(pair));
     }
     let ground = |i: &usize| {
         let names = [names[*i], GROUND];
         let is_named = |rules: &[[&str; 2]]| rules.iter().any(|rule| fits(rule, names));
         between.as_ref().is_none_or(|rules| is_named(rules)) && !is_named(&exclude)
     };
-    Ok((pairs, (0..links.len()).filter(ground).collect()))
+    let on_ground = match &block.ground {
+        Some(_) => (0..links.len()).filter(ground).collect(),
+        None => Vec::new(),
+    };
+    Ok(Meetings { pairs, on_ground })
 }
 
 /// The rules as texts, each of whose patterns fits a link or the ground.
@@ -184,7 +222,7 @@ impl OfFiles {
 }
 
 /// Whether two links are a pair of a list, in any order.
-fn listed(pairs: &[[String; 2]], [first, second]: [&str; 2]) -> bool {
+fn listed_pair(pairs: &[[String; 2]], [first, second]: [&str; 2]) -> bool {
     pairs.iter().any(|[a, b]| (a == first && b == second) || (a == second && b == first))
 }
 

@@ -1,18 +1,20 @@
 //! The collision shapes of a robot as convex solids.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use legwork_block::quantity::{Length, Positive};
 use legwork_block::{Files, Invalid, parameters};
 use legwork_contact::collision::{Polytope, Solid};
 use legwork_contact::{Feature, contact_frame};
-use legwork_mechanics::{Collision, FrameId, Placement, Shape};
+use legwork_mechanics::{Collision, FrameId, Model, Placement, Shape};
 use nalgebra::{Matrix3, Vector3};
 
 use super::Collisions;
-use crate::contact::hulls::Hulls;
+use super::pairs::MOST_NAMES;
+use crate::contact::hulls::{Hulls, MeshHull};
 use crate::contact::shape::add_features;
+use crate::robot::meshes::listed;
 use crate::robot::model::RobotModel;
 
 /// A collision shape of a link.
@@ -90,35 +92,115 @@ impl LinkShape {
     }
 }
 
-/// All links with collision shapes, those of the file before those of the diagram, in the order of
-/// the model.
+/// The collision shapes of a link; no mesh of them is read yet.
+pub(super) struct Shaped {
+    pub(super) frame: FrameId,
+    shapes: Vec<Collision>,
+}
+
+/// All links with collision shapes in the order of the model: those that the diagram states, else
+/// those of the file.
 ///
 /// # Errors
-/// If a mesh is missing or has no volume, or the diagram names no link.
-pub(super) fn solids(
-    block: &Collisions,
-    robot: &RobotModel,
-    files: &dyn Files,
-    doubts: &mut Vec<Invalid>,
-) -> Result<Vec<Link>, Invalid> {
-    let model = &robot.model;
-    let mut hulls = Hulls { files, most: block.hull_vertices, doubts: Vec::new() };
-    let mut collisions: Vec<Collision> = model.collisions().to_vec();
+/// If there are none, or the diagram names no link.
+pub(super) fn shaped(block: &Collisions, robot: &RobotModel) -> Result<Vec<Shaped>, Invalid> {
+    let mut by_link: BTreeMap<FrameId, Vec<Collision>> = BTreeMap::new();
+    for collision in robot.model.collisions() {
+        by_link.entry(collision.link).or_default().push(collision.clone());
+    }
     for (name, shapes) in &block.shapes {
         let link = robot.frame("shapes", name)?;
-        for shape in shapes {
+        let stated = shapes.iter().map(|shape| {
             let (shape, link_from_shape) = shape.placed()?;
-            collisions.push(Collision { link, link_from_shape, shape });
-        }
-    }
-    let mut by_link: BTreeMap<FrameId, Link> = BTreeMap::new();
-    for collision in &collisions {
-        let at = &collision.link_from_shape;
-        let link = by_link.entry(collision.link).or_insert_with(|| Link {
-            frame: collision.link,
-            solids: Vec::new(),
-            features: Vec::new(),
+            Ok(Collision { link, link_from_shape, shape })
         });
+        by_link.insert(link, stated.collect::<Result<_, Invalid>>()?);
+    }
+    if by_link.is_empty() {
+        let message = format!("`{}` has no collision shapes", robot.name);
+        let hint = "state them: shapes: { \"LINK\": [Capsule(radius: …, from: …, to: …)] }";
+        return Err(Invalid::parameter("robot", message).hint(hint));
+    }
+    Ok(by_link.into_iter().map(|(frame, shapes)| Shaped { frame, shapes }).collect())
+}
+
+/// Meshes that links touch with, and what is wrong with them.
+#[derive(Default)]
+pub(super) struct Meshes {
+    /// Links with meshes that cannot touch, each with its file and why not.
+    unusable: Vec<(String, String)>,
+    /// Links whose meshes reach far beyond their hulls, and how far [m].
+    misses: Vec<(String, f64)>,
+}
+
+impl Meshes {
+    /// Whether all of them can touch.
+    pub(super) fn are_whole(&self) -> bool {
+        self.unusable.is_empty()
+    }
+
+    /// One warning of each kind.
+    pub(super) fn doubts(mut self, corners: usize) -> Vec<Invalid> {
+        let mut doubts = Vec::new();
+        if let Some((link, _)) = self.unusable.first() {
+            let names = self.unusable.iter().map(|(link, why)| format!("`{link}` ({why})"));
+            let message =
+                format!("meshes that cannot be used do not touch: {}", listed(names, MOST_NAMES));
+            let hint = format!(
+                "state what touches: `shapes: {{ \"{link}\": [Box(size: […])] }}`; `[]` for nothing"
+            );
+            doubts.push(Invalid::parameter("robot", message).hint(hint));
+        }
+        self.misses.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        if let Some((link, _)) = self.misses.first() {
+            let names = self.misses.iter().map(|(l, by)| format!("`{l}` {:.1} mm", 1000.0 * by));
+            let message = format!(
+                "hulls of {corners} corners leave out parts of their meshes: {}",
+                listed(names, MOST_NAMES)
+            );
+            let hint = format!(
+                "take more, or state what touches: `shapes: {{ \"{link}\": [Box(size: […])] }}`"
+            );
+            doubts.push(Invalid::parameter("hull_vertices", message).hint(hint));
+        }
+        doubts
+    }
+}
+
+/// The links as solids, in their order; none of a link that is not among `chosen` or has nothing
+/// that can touch.
+///
+/// # Errors
+/// If a link has a shape that is not known.
+pub(super) fn solids(
+    block: &Collisions,
+    model: &Model,
+    files: &dyn Files,
+    links: &[Shaped],
+    chosen: &BTreeSet<usize>,
+) -> Result<(Vec<Option<Link>>, Meshes), Invalid> {
+    let hulls = Hulls::new(files, block.hull_vertices)?;
+    let mut meshes = Meshes::default();
+    let solid = |(index, shaped): (usize, &Shaped)| match chosen.contains(&index) {
+        true => link(model, &hulls, shaped, &mut meshes),
+        false => Ok(None),
+    };
+    let solids = links.iter().enumerate().map(solid).collect::<Result<_, Invalid>>()?;
+    Ok((solids, meshes))
+}
+
+/// A link as solids; none if nothing of it can touch.
+fn link(
+    model: &Model,
+    hulls: &Hulls<'_>,
+    shaped: &Shaped,
+    meshes: &mut Meshes,
+) -> Result<Option<Link>, Invalid> {
+    let name = &model.frame(shaped.frame).name;
+    let mut link = Link { frame: shaped.frame, solids: Vec::new(), features: Vec::new() };
+    let mut miss = 0.0_f64;
+    for collision in &shaped.shapes {
+        let at = &collision.link_from_shape;
         let (solid, placement) = match &collision.shape {
             Shape::Sphere { radius } => (Solid::Sphere { radius: *radius }, *at),
             Shape::Box { size } => (Solid::Box { half_size: size * 0.5 }, *at),
@@ -128,13 +210,19 @@ pub(super) fn solids(
             Shape::Capsule { radius, length } => {
                 (Solid::Capsule { radius: *radius, half_length: 0.5 * length }, *at)
             }
-            Shape::Mesh { path, scale } => {
-                let corners = hulls.corners(path, scale, at)?;
-                link.features.extend(corners.iter().map(|corner| Feature::vertex(*corner)));
-                hull(&corners, path)?
-            }
+            Shape::Mesh { path, scale } => match mesh(hulls, path, scale, at) {
+                Ok((hull, solid, placement)) => {
+                    link.features.extend(hull.corners.into_iter().map(Feature::vertex));
+                    miss = miss.max(hull.miss.unwrap_or(0.0));
+                    (solid, placement)
+                }
+                Err(why) => {
+                    let file = path.rsplit('/').next().unwrap_or(path);
+                    meshes.unusable.push((name.clone(), format!("{file}: {why}")));
+                    continue;
+                }
+            },
             _ => {
-                let name = &model.frame(collision.link).name;
                 let message = format!("link `{name}` has a collision shape that is not known here");
                 return Err(Invalid::parameter("robot", message));
             }
@@ -144,21 +232,24 @@ pub(super) fn solids(
         let radius = solid.bounding_radius();
         link.solids.push(LinkSolid { solid, placement, radius });
     }
-    doubts.append(&mut hulls.doubts);
-    if by_link.is_empty() {
-        let message = format!("`{}` has no collision shapes", robot.name);
-        let hint = "state them: shapes: { \"LINK\": [Capsule(radius: …, from: …, to: …)] }";
-        return Err(Invalid::parameter("robot", message).hint(hint));
+    if miss > 0.0 {
+        meshes.misses.push((name.clone(), miss));
     }
-    Ok(by_link.into_values().collect())
+    Ok((!link.solids.is_empty()).then_some(link))
 }
 
-/// A hull about its centre.
-fn hull(corners: &[Vector3<f64>], path: &str) -> Result<(Solid, Placement), Invalid> {
-    let flat = |error| Invalid::parameter("robot", format!("mesh `{path}`: {error}"));
-    let stated = Polytope::new(corners).map_err(flat)?;
+/// The hull of a mesh, as a solid about its centre.
+fn mesh(
+    hulls: &Hulls<'_>,
+    path: &str,
+    scale: &Vector3<f64>,
+    link_from_shape: &Placement,
+) -> Result<(MeshHull, Solid, Placement), String> {
+    let hull = hulls.hull(path, scale, link_from_shape)?;
+    let flat = |error| format!("it has no volume: {error}");
+    let stated = Polytope::new(&hull.corners).map_err(flat)?;
     let center = stated.mass_properties().center;
     let own = stated.moved(&Matrix3::identity(), &center).map_err(flat)?;
     let placement = Placement { translation: center, ..Placement::identity() };
-    Ok((Solid::Hull(Arc::new(own)), placement))
+    Ok((hull, Solid::Hull(Arc::new(own)), placement))
 }

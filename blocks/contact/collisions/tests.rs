@@ -3,7 +3,7 @@
 mod terrain;
 
 use legwork_contact::collision::Solid;
-use legwork_mechanics::{FrameId, integrate};
+use legwork_mechanics::integrate;
 use legwork_qp::problems::Random;
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use super::*;
 use crate::buses::ContactBus;
 use crate::robot::Mjcf;
 use crate::robot::free_body::FreeBody;
+use crate::robot::meshes::tests::{Kept, cuboid, cuboid_of, load_from};
 use crate::robot::world::World;
 use crate::testing::contacts::block;
 use crate::testing::robots::{Rig, load_as, load_text, refusal};
@@ -180,49 +181,144 @@ fn chain() -> Arc<RobotModel> {
     load_text("chain", CHAIN, json!({ "base": "Fixed" })).expect("a robot").0
 }
 
-fn pairs_of(parameters: Value) -> (Vec<[usize; 2]>, Vec<String>) {
-    let robot = chain();
+/// What may touch what, and what is doubtful.
+struct Found {
+    links: Vec<String>,
+    pairs: Vec<[String; 2]>,
+    on_ground: Vec<String>,
+    doubts: Vec<Invalid>,
+}
+
+fn touching(robot: &RobotModel, files: &dyn Files, parameters: Value) -> Found {
     let block: Collisions = serde_json::from_value(parameters).expect("parameters");
     let mut doubts = Vec::new();
-    let links = solids(&block, &robot, &crate::testing::Nothing, &mut doubts).expect("solids");
-    let (found, _) = pairs(&block, &robot, &links, &mut doubts).expect("pairs");
-    let names: Vec<FrameId> = links.iter().map(|link| link.frame).collect();
-    assert_eq!(names.len(), 4);
-    (found, doubts.into_iter().map(|doubt| doubt.message).collect())
+    let (links, found) = block.touching(robot, files, &mut doubts).expect("links");
+    let name = |link: usize| robot.model.frame(links[link].frame).name.clone();
+    Found {
+        links: (0..links.len()).map(name).collect(),
+        pairs: found.pairs.iter().map(|pair| pair.map(name)).collect(),
+        on_ground: found.on_ground.iter().map(|link| name(*link)).collect(),
+        doubts,
+    }
 }
 
 #[test]
 fn pairs_are_those_that_no_joint_connects_and_that_do_not_overlap() {
-    let (pairs, doubts) = pairs_of(json!({ "robot": "chain", "self_collision": true }));
-    assert_eq!(pairs, [[0, 2], [1, 3]]);
-    assert_eq!(doubts, ["pairs are left out that overlap with all joints at zero: `a` and `d`"]);
+    let robot = chain();
     let with = |more: Value| {
         let mut given = json!({ "robot": "chain", "self_collision": true });
         let fields = given.as_object_mut().expect("an object");
         fields.extend(more.as_object().expect("an object").clone());
-        pairs_of(given).0
+        touching(&robot, &crate::testing::Nothing, given)
     };
-    assert_eq!(with(json!({ "between": [["a", "*"]] })), [[0, 2]]);
-    assert_eq!(with(json!({ "exclude": [["d", "b"]] })), [[0, 2]]);
-    assert_eq!(with(json!({ "self_collision": false })), [[0usize; 2]; 0]);
+    let all = with(json!({}));
+    assert_eq!(all.pairs, [["a", "c"], ["b", "d"]]);
+    assert_eq!(all.on_ground, [""; 0]);
+    let messages: Vec<&str> = all.doubts.iter().map(|doubt| doubt.message.as_str()).collect();
+    assert_eq!(messages, ["pairs are left out that overlap with all joints at zero: `a` and `d`"]);
+    assert_eq!(with(json!({ "between": [["a", "c"]] })).links, ["a", "c"]);
+    assert_eq!(with(json!({ "between": [["a", "*"]] })).pairs, [["a", "c"]]);
+    assert_eq!(with(json!({ "exclude": [["d", "b"]] })).pairs, [["a", "c"]]);
 }
 
-/// A capsule that the diagram states is between its ends.
+/// A capsule that the diagram states is between its ends, in the place of the link's own shapes.
 #[test]
 fn a_stated_capsule_is_between_its_ends() {
     let robot = chain();
     let block: Collisions = serde_json::from_value(json!({
-        "robot": "chain",
-        "shapes": { "b": [{ "Capsule": { "radius": 0.03, "from": [0.1, 0, 0], "to": [0.4, 0.4, 0] } }] },
+        "robot": "chain", "ground": "Level",
+        "shapes": {
+            "b": [{ "Capsule": { "radius": 0.03, "from": [0.1, 0, 0], "to": [0.4, 0.4, 0] } }],
+            "c": [],
+        },
     }))
     .expect("parameters");
-    let links = solids(&block, &robot, &crate::testing::Nothing, &mut Vec::new()).expect("solids");
-    let own = &links[1].solids[1];
+    let files = crate::testing::Nothing;
+    let (links, found) = block.touching(&robot, &files, &mut Vec::new()).expect("links");
+    let names = links.iter().map(|link| robot.model.frame(link.frame).name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["a", "b", "d"]);
+    assert_eq!(found.on_ground, [0, 1, 2]);
+    let [own] = links[1].solids.as_slice() else { panic!("expected one shape") };
     let Solid::Capsule { radius, half_length } = own.solid else { panic!("expected a capsule") };
     assert_eq!((radius, half_length), (0.03, 0.25));
     let end = own.placement.transform_point(&Vector3::new(0.0, 0.0, half_length));
     assert!((end - Vector3::new(0.4, 0.4, 0.0)).norm() < 1e-15, "{end}");
-    assert_eq!(links[1].features.len(), 3);
+    assert_eq!(links[1].features.len(), 2);
+}
+
+/// Four links one behind the other, a ball and three meshes, of which the last is as stated.
+fn with_meshes(last: Vec<u8>) -> (Kept, Arc<RobotModel>) {
+    let link = |name: &str, geometry: &str| {
+        format!(
+            r#"<link name="{name}"><inertial><mass value="1"/>
+              <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+              <collision><geometry>{geometry}</geometry></collision></link>"#
+        )
+    };
+    let mesh = |name: &str, file: &str| {
+        link(name, &format!(r#"<mesh filename="{file}" scale="0.001 0.001 0.001"/>"#))
+    };
+    let joint = |parent: &str, child: &str| {
+        format!(
+            r#"<joint name="{child}" type="continuous"><parent link="{parent}"/>
+              <child link="{child}"/><origin xyz="0 0 0.5"/><axis xyz="0 1 0"/></joint>"#
+        )
+    };
+    let links = [
+        link("b", r#"<sphere radius="0.1"/>"#),
+        mesh("k", "nowhere.stl"),
+        mesh("f", "flat.stl"),
+        mesh("m", "last.stl"),
+    ];
+    let joints = [joint("b", "k"), joint("k", "f"), joint("f", "m")];
+    let text = format!(r#"<robot name="r">{}{}</robot>"#, links.concat(), joints.concat());
+    let files = Kept(vec![
+        ("a/r.urdf", text.into_bytes()),
+        ("a/flat.stl", cuboid_of([200.0, 100.0, 0.0])),
+        ("a/last.stl", last),
+    ]);
+    let robot = load_from(&files, json!({ "path": "a/r.urdf", "base": "Fixed" })).0;
+    (files, robot)
+}
+
+/// Meshes that cannot be used are listed once, if their links could touch, and the rest touches.
+#[test]
+fn a_mesh_that_is_missing_or_flat_leaves_the_rest_of_the_robot_to_touch() {
+    let (files, robot) = with_meshes(cuboid());
+    let found = |given| touching(&robot, &files, given);
+    for given in [
+        json!({ "robot": "r", "between": [["b", "ground"], ["m", "ground"]], "ground": "Level" }),
+        json!({ "robot": "r", "exclude": [["k", "*"], ["f", "*"]], "ground": "Level" }),
+    ] {
+        let Found { links, on_ground, doubts, .. } = found(given);
+        assert_eq!((links.as_slice(), doubts.len()), (on_ground.as_slice(), 0));
+        assert_eq!(links, ["b", "m"]);
+    }
+    let all = json!({ "robot": "r", "self_collision": true, "ground": "Level" });
+    let Found { links, pairs, on_ground, doubts } = found(all);
+    assert_eq!(
+        (links.as_slice(), on_ground.as_slice()),
+        (&["b", "m"].map(String::from)[..], &links[..])
+    );
+    assert_eq!(pairs, [["b", "m"]]);
+    let [doubt] = doubts.as_slice() else { panic!("{doubts:?}") };
+    assert_eq!(
+        doubt.message,
+        "meshes that cannot be used do not touch: `k` (nowhere.stl: no file `nowhere.stl`), `f` \
+         (flat.stl: it has no volume: all its points lie in a plane)"
+    );
+    assert!(doubt.hints[0].contains("shapes: { \"k\": [Box"), "{:?}", doubt.hints);
+    // What the block states needs no file.
+    let stated = json!({
+        "robot": "r", "ground": "Level",
+        "shapes": { "k": [{ "Sphere": { "radius": 0.1 } }], "f": [] },
+    });
+    let Found { links, doubts, .. } = found(stated);
+    assert_eq!((links, doubts.len()), (["b", "k", "m"].map(String::from).to_vec(), 0));
+    // A robot that has nothing else runs, and touches nothing.
+    let alone = json!({ "robot": "r", "between": [["k", "ground"]], "ground": "Level" });
+    let Found { links, doubts, .. } = found(alone);
+    assert_eq!((links.len(), doubts.len()), (0, 1));
 }
 
 #[test]

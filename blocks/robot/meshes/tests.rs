@@ -1,7 +1,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use legwork_block::ResourceKind as _;
+use legwork_block::{Invalid, ResourceKind as _};
 use legwork_contact::Feature;
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::robot::urdf::Urdf;
 use crate::testing::robots::World;
 
 /// Files by path.
-struct Kept(Vec<(&'static str, Vec<u8>)>);
+pub(crate) struct Kept(pub(crate) Vec<(&'static str, Vec<u8>)>);
 
 impl Files for Kept {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
@@ -23,7 +23,12 @@ impl Files for Kept {
 }
 
 /// A cuboid of 200 × 100 × 40 with a corner in the origin, as a binary STL file.
-fn cuboid() -> Vec<u8> {
+pub(crate) fn cuboid() -> Vec<u8> {
+    cuboid_of([200.0, 100.0, 40.0])
+}
+
+/// A cuboid of this size with a corner in the origin, as a binary STL file.
+pub(crate) fn cuboid_of(size: [f32; 3]) -> Vec<u8> {
     let corner = |k: usize| [k & 1, k >> 1 & 1, k >> 2].map(|bit| bit as f32);
     let faces =
         [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
@@ -32,8 +37,9 @@ fn cuboid() -> Vec<u8> {
     for [a, b, c, d] in faces {
         for triangle in [[a, b, c], [a, c, d]] {
             bytes.extend([0; 12]);
-            for [x, y, z] in triangle.map(corner) {
-                bytes.extend([200.0 * x, 100.0 * y, 40.0 * z].iter().flat_map(|x| x.to_le_bytes()));
+            for at in triangle.map(corner) {
+                let axes = at.iter().zip(size);
+                bytes.extend(axes.flat_map(|(part, edge)| (part * edge).to_le_bytes()));
             }
             bytes.extend([0; 2]);
         }
@@ -64,7 +70,15 @@ const EVEN: [f64; 3] = [
 ];
 
 fn load(files: &Kept) -> (Arc<RobotModel>, Vec<String>) {
-    let urdf: Urdf = serde_json::from_value(json!({ "path": "a/foot.urdf" })).expect("it binds");
+    load_from(files, json!({ "path": "a/foot.urdf" }))
+}
+
+/// A robot `r` of these files, and its warnings.
+pub(crate) fn load_from(
+    files: &Kept,
+    parameters: serde_json::Value,
+) -> (Arc<RobotModel>, Vec<String>) {
+    let urdf: Urdf = serde_json::from_value(parameters).expect("it binds");
     let (robot, warnings) = urdf.load("r", files, &World::of(&[])).expect("a robot");
     let robot: Arc<dyn Any + Send + Sync> = robot;
     (robot.downcast().expect("a robot"), warnings)
@@ -87,10 +101,10 @@ fn corners_of(
     most: usize,
 ) -> Result<(Vec<Vector3<f64>>, usize), Invalid> {
     let (robot, _) = load(files);
-    let mut hulls = Hulls { files, most, doubts: Vec::new() };
+    let mut hulls = Hulls::new(files, most)?;
     let frame = robot.model.find_frame("foot").expect("a link");
     let features = shape.features(None, &robot.model, frame, &mut hulls)?;
-    Ok((features.into_iter().map(point).collect(), hulls.doubts.len()))
+    Ok((features.into_iter().map(point).collect(), hulls.doubts().len()))
 }
 
 #[test]
