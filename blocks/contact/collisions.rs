@@ -122,8 +122,9 @@ pub struct Collisions {
     /// Distance up to which a pair has contacts, beside the way that it goes in a step [m].
     #[default = "5 mm"]
     pub reach: NonNegative<Length>,
-    /// Most corners of the convex hull that stands for a collision mesh, 4 to 1000.
-    #[default = 16]
+    /// Most corners of the convex hull that stands for a collision mesh, 4 to 1000. Where the mesh
+    /// reaches beyond that by more than a fiftieth of its size, a warning says how far.
+    #[default = 64]
     pub hull_vertices: usize,
     /// Coulomb friction of these pairs of surfaces [1]; without, that of the contact model.
     pub mu: Option<NonNegative<Dimensionless>>,

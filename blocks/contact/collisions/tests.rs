@@ -321,6 +321,52 @@ fn a_mesh_that_is_missing_or_flat_leaves_the_rest_of_the_robot_to_touch() {
     assert_eq!((links.len(), doubts.len()), (0, 1));
 }
 
+/// A ring of points in the corners of a cylinder, as a text STL file in millimetres.
+fn cylinder(radius: f64, length: f64, corners: usize) -> Vec<u8> {
+    let at = |k: usize, z: f64| {
+        let (sine, cosine) = (std::f64::consts::TAU * k as f64 / corners as f64).sin_cos();
+        format!("vertex {} {} {z}\n", radius * cosine, radius * sine)
+    };
+    let facet = |corners: [String; 3]| {
+        format!("facet normal 0 0 0\nouter loop\n{}endloop\nendfacet\n", corners.concat())
+    };
+    let side = |k: usize| {
+        let (low, high) = (0.0, length);
+        let first = facet([at(k, low), at(k + 1, low), at(k, high)]);
+        let second = facet([at(k + 1, low), at(k + 1, high), at(k, high)]);
+        first + &second
+    };
+    let sides: String = (0..corners).map(side).collect();
+    format!("solid s\n{sides}endsolid s\n").into_bytes()
+}
+
+/// One warning for all hulls that miss parts of their meshes, the worst first; the default takes
+/// rims of up to 32 corners whole.
+#[test]
+fn hulls_that_miss_parts_of_their_meshes_are_one_warning() {
+    let (mut files, _) = with_meshes(cylinder(40.0, 100.0, 32));
+    files.0.push(("a/nowhere.stl", cylinder(80.0, 100.0, 32)));
+    files.0.push(("a/thick.stl", cylinder(60.0, 100.0, 32)));
+    let text = String::from_utf8(files.0[0].1.clone()).expect("text");
+    files.0[0].1 = text.replace("flat.stl", "thick.stl").into_bytes();
+    let robot = load_from(&files, json!({ "path": "a/r.urdf", "base": "Fixed" })).0;
+    let doubts = |given| touching(&robot, &files, given).doubts;
+    assert_eq!(doubts(json!({ "robot": "r", "ground": "Level" })).len(), 0);
+    let few = doubts(json!({ "robot": "r", "ground": "Level", "hull_vertices": 12 }));
+    let [doubt] = few.as_slice() else { panic!("{few:?}") };
+    let (text, list) = doubt.message.split_once(": ").expect("a list");
+    assert_eq!(text, "hulls of 12 corners leave out parts of their meshes");
+    let listed: Vec<(&str, f64)> = list
+        .split(", ")
+        .filter_map(|one| one.strip_suffix(" mm")?.split_once(' '))
+        .map(|(link, by)| (link, by.parse().expect("a number")))
+        .collect();
+    let links: Vec<&str> = listed.iter().map(|(link, _)| *link).collect();
+    assert_eq!(links, ["`k`", "`f`", "`m`"]);
+    assert!(listed.is_sorted_by(|(_, a), (_, b)| a >= b), "{listed:?}");
+    assert!(doubt.hints.iter().all(|hint| !hint.contains("Sole")), "{:?}", doubt.hints);
+}
+
 #[test]
 fn mistakes_are_refused() {
     let robot = chain();
