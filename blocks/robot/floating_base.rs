@@ -11,6 +11,7 @@ use legwork_block::{
     Outcome, OutputCx, Parameters, Ports, Report, ResetCx, Sizes, Type, UpdateCx, Vector, block,
     parameters, ports,
 };
+use legwork_contact::Surface;
 use legwork_mechanics::Model;
 
 use crate::buses::{RobotDims, StateBus};
@@ -20,10 +21,12 @@ use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 
 mod angles;
+mod feet;
 mod initial;
 mod limits;
 
 use angles::EulerBases;
+use feet::Below;
 use initial::written;
 use limits::{LimitWatch, Limited, Past, limited, past};
 
@@ -72,7 +75,7 @@ use limits::{LimitWatch, Limited, Past, limited, past};
     let ground = self.is_placed().then(|| ports.ground::<GroundSection>()).flatten();
     let ground = ground.as_ref().map(|section| section.surface());
     /// Position and ν at t = 0.
-    keep initial: Vec<f64> = angles.state(&robot, &self.init, &self.init.state(&robot, ground)?)?;
+    keep initial: Vec<f64> = angles.state(&robot, &self.init, &self.start(&robot, ground, ports)?)?;
     self.warn_of_ground(ports);
     /// Numbers of the position; ν follows them.
     keep position_len: usize = angles.position_len(robot.model.configuration_dim());
@@ -155,9 +158,10 @@ pub struct Init {
 #[parameters]
 #[derive(Copy, PartialEq)]
 pub enum Place {
-    /// The lowest foot is so far above the ground [m]: the lowest point of the balls in the feet's
-    /// collision shapes, or of the origins of feet without balls. The height in `position` or in
-    /// the keyframe does not matter then.
+    /// The lowest foot is so far above the ground [m]: the lowest point of the feet's collision
+    /// shapes, of meshes too, or of the origins of feet without. Over ground that is not level that
+    /// of their balls, corners and rims. The height in `position` or in the keyframe does not
+    /// matter then.
     FeetAbove(Length),
 }
 
@@ -205,6 +209,20 @@ impl FloatingBasePorts {
 
 impl FloatingBase {
     /// The rules that place it, or the robots of a world.
+    /// q and ν at t = 0, over this ground or else the plane z = 0.
+    fn start(
+        &self,
+        robot: &RobotModel,
+        ground: Option<&Surface>,
+        ports: &mut Ports<'_>,
+    ) -> Result<Vec<f64>, Invalid> {
+        let mut below = Below { ground, files: ports.files(), doubts: Vec::new() };
+        let start = self.init.state(robot, &mut below)?;
+        let doubts = below.doubts;
+        doubts.into_iter().for_each(|doubt| ports.warn(doubt));
+        Ok(start)
+    }
+
     fn places(&self) -> impl Iterator<Item = Place> {
         let inits = std::iter::once(&self.init).chain(self.init.robots.values());
         inits.filter_map(|init| init.place)

@@ -4,26 +4,24 @@ use std::sync::Arc;
 
 use legwork_block::quantity::{Angle, AngularVelocity, Length, Velocity};
 use legwork_block::{Invalid, Written};
-use legwork_contact::Surface;
-use legwork_mechanics::{FrameId, Kinematics, Model, Shape, world_from_frame};
-use nalgebra::Vector3;
 
 use super::angles::quaternion_from_rpy;
+use super::feet::Below;
 use super::{Init, Orientation, Place};
 use crate::robot::joint_values::{coordinates, positions, velocities, zero_positions};
 use crate::robot::model::{RobotModel, unknown};
 use crate::robot::robot_file::{unit_quaternion, unit_quaternions};
 
 impl Init {
-    /// q and ν, one after the other, over this ground or else the plane z = 0.
+    /// q and ν, one after the other.
     pub(super) fn state(
         &self,
         robot: &RobotModel,
-        ground: Option<&Surface>,
+        below: &mut Below<'_>,
     ) -> Result<Vec<f64>, Invalid> {
         let (mut q, nu) = match robot.is_world() {
-            true => self.of_world(robot, ground)?,
-            false => self.of_robot(robot, ground)?,
+            true => self.of_world(robot, below)?,
+            false => self.of_robot(robot, below)?,
         };
         q.extend(nu);
         Ok(q)
@@ -33,7 +31,7 @@ impl Init {
     fn of_world(
         &self,
         world: &RobotModel,
-        ground: Option<&Surface>,
+        below: &mut Below<'_>,
     ) -> Result<(Vec<f64>, Vec<f64>), Invalid> {
         if let Some(field) = self.stated().next() {
             let message =
@@ -55,7 +53,7 @@ impl Init {
                 message: format!("{}: {}", robot.name, invalid.message),
                 ..invalid
             };
-            let (own_q, own_nu) = init.of_robot(robot, ground).map_err(named)?;
+            let (own_q, own_nu) = init.of_robot(robot, below).map_err(named)?;
             q.extend(own_q);
             nu.extend(own_nu);
         }
@@ -66,7 +64,7 @@ impl Init {
     fn of_robot(
         &self,
         robot: &RobotModel,
-        ground: Option<&Surface>,
+        below: &mut Below<'_>,
     ) -> Result<(Vec<f64>, Vec<f64>), Invalid> {
         if !self.robots.is_empty() {
             let message = format!("expected the state of `{}` itself, found `robots`", robot.name);
@@ -109,7 +107,7 @@ impl Init {
         q.extend(turn.unwrap_or([1.0, 0.0, 0.0, 0.0]));
         q.extend(s);
         if let Some(Place::FeetAbove(height)) = self.place {
-            q[2] += height.value() - lowest_foot(robot, ground, &q)?;
+            q[2] += height.value() - below.lowest_foot(robot, &q)?;
         }
         let velocity = self.velocity.map_or([0.0; 3], |v| v.map(Velocity::value));
         let turning = self.angular_velocity.map_or([0.0; 3], |v| v.map(AngularVelocity::value));
@@ -217,53 +215,4 @@ fn written_robot(
     add("s", q);
     add("s_dot", nu);
     Written::Fields(fields)
-}
-
-/// How far the lowest foot is above the ground [m].
-fn lowest_foot(robot: &RobotModel, ground: Option<&Surface>, q: &[f64]) -> Result<f64, Invalid> {
-    let model = &robot.model;
-    if robot.feet.is_empty() {
-        let message =
-            format!("expected a robot with feet to place, found none on `{}`", robot.name);
-        let hint = format!("add `feet: [\"…\"]` to the robot `{}`", robot.name);
-        return Err(Invalid::parameter("init", message).hint(hint));
-    }
-    let mut kinematics = Kinematics::new(model);
-    kinematics.update_placements(model, q);
-    let mut lowest = f64::INFINITY;
-    for foot in &robot.feet {
-        for (centre, radius) in balls(model, &kinematics, *foot) {
-            // Where the centre would be if the ball lay on the ground.
-            let resting = match ground {
-                None => radius,
-                Some(ground) => {
-                    let from = centre + SKY * Vector3::z();
-                    ground.offset_below(&from, radius, 2.0 * SKY).ok_or_else(|| {
-                        let (x, y) = (centre.x, centre.y);
-                        let message = format!("no ground below the foot at x = {x}, y = {y}");
-                        Invalid::parameter("init", message)
-                    })?
-                }
-            };
-            lowest = lowest.min(centre.z - resting);
-        }
-    }
-    Ok(lowest)
-}
-
-/// Where the search for the ground below feet begins, above them [m].
-const SKY: f64 = 100.0;
-
-/// Centres and radii of a foot's balls; its origin if it has none [m].
-fn balls(model: &Model, kinematics: &Kinematics, foot: FrameId) -> Vec<(Vector3<f64>, f64)> {
-    let world_from_foot = world_from_frame(model, kinematics, foot);
-    let balls = model.collisions_of(foot).filter_map(|collision| match collision.shape {
-        Shape::Sphere { radius } => {
-            let centre = &collision.link_from_shape.translation;
-            Some((world_from_foot.transform_point(centre), radius))
-        }
-        _ => None,
-    });
-    let balls: Vec<_> = balls.collect();
-    if balls.is_empty() { vec![(world_from_foot.translation, 0.0)] } else { balls }
 }

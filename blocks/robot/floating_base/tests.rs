@@ -1,10 +1,16 @@
 //! Where a robot starts, and what its state does.
 
+use std::f64::consts::FRAC_PI_2;
+
 use legwork_block::{ContinuousState, Crossing, Dim, Feeds, Guard, Manifold, Type};
+use legwork_contact::{Plane, Surface};
 use legwork_mechanics::{Kinematics, Shape, world_from_frame};
+use nalgebra::Vector3;
 use serde_json::json;
 
+use super::feet::Below;
 use super::{FloatingBase, Orientation};
+use crate::robot::meshes::tests::{Kept, cuboid, load_from};
 use crate::robot::world::tests::scene;
 use crate::testing::robots::{
     HINGE_AND_BALL, Rig, States, close, go, go_parameters, load, load_text, refusal,
@@ -76,6 +82,98 @@ fn feet_without_balls_are_placed_by_their_origins() {
     let shank = robot.frame("frame", "FL_shank").expect("a shank");
     let height = world_from_frame(&robot.model, &kinematics, shank).translation.z;
     assert!(height.abs() < 1e-15, "{height}");
+}
+
+/// A shape of a foot: its geometry in a robot file, and how far it reaches along a direction [m].
+struct FootShape {
+    geometry: &'static str,
+    reach: fn(&Vector3<f64>) -> f64,
+}
+
+fn reach_of_box(d: &Vector3<f64>) -> f64 {
+    0.1 * d.x.abs() + 0.05 * d.y.abs() + 0.02 * d.z.abs()
+}
+
+fn across(d: &Vector3<f64>) -> f64 {
+    (d.x * d.x + d.y * d.y).sqrt()
+}
+
+const FOOT_SHAPES: [FootShape; 5] = [
+    FootShape { geometry: r#"<sphere radius="0.03"/>"#, reach: |_| 0.03 },
+    FootShape { geometry: r#"<box size="0.2 0.1 0.04"/>"#, reach: reach_of_box },
+    FootShape {
+        geometry: r#"<capsule radius="0.03" length="0.2"/>"#,
+        reach: |d| 0.1 * d.z.abs() + 0.03,
+    },
+    FootShape {
+        geometry: r#"<cylinder radius="0.03" length="0.2"/>"#,
+        reach: |d| 0.1 * d.z.abs() + 0.03 * across(d),
+    },
+    // A box with a corner in the origin of its file.
+    FootShape {
+        geometry: r#"<mesh filename="foot.stl" scale="0.001 0.001 0.001"/>"#,
+        reach: |d| reach_of_box(d) + Vector3::new(0.1, 0.05, 0.02).dot(d),
+    },
+];
+
+/// The support function of a convex foot says where it is along the normal of a plane, and that is
+/// how far above the plane it was to be.
+#[test]
+fn every_shape_of_a_foot_is_placed_by_its_lowest_point() {
+    let up = Vector3::z();
+    let slope = Vector3::new(0.2, -0.3, 1.0).normalize();
+    let turns = [[0.0, 0.0, 0.0], [0.3, -0.2, 0.5], [FRAC_PI_2, 0.0, 0.0], [-2.0, 1.0, 0.1]];
+    for FootShape { geometry, reach } in FOOT_SHAPES {
+        let text = format!(
+            r#"<robot name="r"><link name="foot">
+              <inertial><mass value="1"/><inertia
+                ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+              <collision><origin xyz="0.01 0.02 -0.03" rpy="0.4 0.1 -0.6"/>
+                <geometry>{geometry}</geometry></collision></link></robot>"#
+        );
+        let files = Kept(vec![("a/r.urdf", text.into_bytes()), ("a/foot.stl", cuboid())]);
+        let floating = json!({ "path": "a/r.urdf", "base": "Floating", "feet": ["foot"] });
+        let (robot, warnings) = load_from(&files, floating);
+        assert_eq!(warnings, [""; 0]);
+        for (normal, turn) in [up, slope].into_iter().flat_map(|n| turns.map(|turn| (n, turn))) {
+            let plane = Plane::new(Vector3::new(0.0, 0.0, 0.3), normal).expect("a plane");
+            let ground = (normal != up).then_some(Surface::HalfSpace(plane));
+            let through = ground.as_ref().map_or(0.0, |_| 0.3);
+            let init =
+                json!({ "position": [1, 2, 7], "rpy": turn, "place": { "FeetAbove": 0.05 } });
+            let mut below = Below { ground: ground.as_ref(), files: &files, doubts: Vec::new() };
+            let q = base(init).init.state(&robot, &mut below).expect("a place");
+            assert_eq!(below.doubts.len(), 0);
+            let mut kinematics = Kinematics::new(&robot.model);
+            kinematics.update_placements(&robot.model, &q[..7]);
+            let collision = &robot.model.collisions()[0];
+            let at = world_from_frame(&robot.model, &kinematics, collision.link)
+                * collision.link_from_shape;
+            let center = at.translation - Vector3::new(0.0, 0.0, through);
+            let gap = center.dot(&normal) - reach(&-at.rotation.tr_mul(&normal));
+            let error = (gap - 0.05 * normal.z).abs();
+            // A file of triangles has numbers of 32 bits.
+            assert!(error < 1e-8, "{geometry} at {turn:?}: {gap} along {normal}");
+        }
+    }
+}
+
+/// A foot whose mesh is missing is placed by what else it has, with a warning.
+#[test]
+fn a_foot_without_its_mesh_is_placed_all_the_same() {
+    let text = r#"<robot name="r"><link name="foot">
+        <inertial><mass value="1"/>
+          <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+        <collision><geometry><mesh filename="none.stl"/></geometry></collision></link></robot>"#;
+    let files = Kept(vec![("a/r.urdf", text.as_bytes().to_vec())]);
+    let floating = json!({ "path": "a/r.urdf", "base": "Floating", "feet": ["foot"] });
+    let robot = load_from(&files, floating).0;
+    let mut below = Below { ground: None, files: &files, doubts: Vec::new() };
+    let init = base(json!({ "place": { "FeetAbove": 0.05 } })).init;
+    assert_eq!(init.state(&robot, &mut below).expect("a place")[2], 0.05);
+    let messages: Vec<_> = below.doubts.into_iter().map(|doubt| doubt.message).collect();
+    let expected = "foot `foot` is placed without its mesh `none.stl`: no file `none.stl`";
+    assert_eq!(messages, [expected]);
 }
 
 #[test]
