@@ -28,7 +28,7 @@ mod limits;
 use angles::EulerBases;
 use feet::Below;
 use initial::written;
-use limits::{LimitWatch, Limited, Past, limited, past};
+use limits::{LimitWatch, Limited, Seen, limited};
 
 /// State of a robot: integrates its acceleration, the base on its manifold.
 ///
@@ -52,7 +52,8 @@ use limits::{LimitWatch, Limited, Past, limited, past};
 /// `JointLimits`, which `std:masks/robot_with_contacts.ron` has in it; those of efforts are the
 /// limits of `Actuator` and `Motor` that know the robot. Whatever does not act is a warning of the
 /// run once it matters: a joint that is more than 0.01 rad or m past a limit of its file, or faster
-/// than it says, here; a torque beyond its effort, at `ForwardDynamics`. A robot with
+/// than it says, here; a torque beyond its effort, at `ForwardDynamics`. A joint that starts outside
+/// its limits is told so, and no more unless it goes farther out. A robot with
 /// `joint_limits: Ignore` has no limits.
 ///
 /// Of a world the robots' states are stacked, and `init` names them:
@@ -208,7 +209,6 @@ impl FloatingBasePorts {
 }
 
 impl FloatingBase {
-    /// The rules that place it, or the robots of a world.
     /// q and ν at t = 0, over this ground or else the plane z = 0.
     fn start(
         &self,
@@ -223,6 +223,7 @@ impl FloatingBase {
         Ok(start)
     }
 
+    /// The rules that place it, or the robots of a world.
     fn places(&self) -> impl Iterator<Item = Place> {
         let inits = std::iter::once(&self.init).chain(self.init.robots.values());
         inits.filter_map(|init| init.place)
@@ -252,7 +253,19 @@ impl FloatingBase {
 #[block]
 impl Block for FloatingBase {
     type State = LimitWatch;
-    type Memo = [Option<Past>; 2];
+    type Memo = Seen;
+
+    fn state(&self, plan: &Self::Plan, _: &Sizes<'_>) -> LimitWatch {
+        LimitWatch::of(plan.limited.len())
+    }
+
+    fn memo(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Seen {
+        Seen::of(plan.limited.len())
+    }
+
+    fn clear_memo(&self, seen: &mut Seen) {
+        seen.clear();
+    }
 
     fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         match (sizes.optional(plan.reset), sizes.optional(plan.nu_reset)) {
@@ -278,14 +291,14 @@ impl Block for FloatingBase {
         let q = cx.outputs.leaf(plan.state, 0);
         plan.angles.configuration(position, q);
         if !cx.time.minor {
-            *cx.memo = past(&plan.limited, q, nu);
+            cx.state.see(&plan.limited, q, nu, cx.memo);
         }
         cx.outputs.leaf(plan.state, 1).copy_from_slice(nu);
         Ok(())
     }
 
     fn update(&self, _: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        cx.state.commit(cx.time.t, *cx.memo);
+        cx.state.commit(cx.time.t, cx.memo);
         Ok(())
     }
 
