@@ -35,7 +35,7 @@ robot_file! {
     /// hulls. The shapes are those of collision if they are meshes, else those that are seen.
     ///
     /// A file with `<xacro:…>` elements is expanded first: properties, macros, conditionals, includes,
-    /// expressions. Of several robots in a file the largest is read. What a file states beside its
+    /// expressions, YAML files. Of several robots the largest is read. What a file states beside its
     /// mechanism (transmissions, Gazebo, safety controllers) is not used, and one warning lists it.
     ///
     /// Damping and dry friction of the joints, the file's `<dynamics damping="D" friction="F"/>`, are

@@ -36,7 +36,7 @@ pub(super) fn limited(model: &Model) -> Vec<(usize, Limited)> {
 
 /// A joint past a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Past {
+struct Past {
     joint: u32,
     /// Where it is, or how fast, and its limit [rad, m, rad/s, m/s].
     found: f64,

@@ -188,7 +188,7 @@ fn fields_replace_parts_of_the_keyframe() {
         "s_dot": { "HR_knee_joint": -7 },
     }));
     assert_eq!(q[..7], [0.1, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
-    assert_eq!(q[7..10], [std::f64::consts::FRAC_PI_2; 3]);
+    assert_eq!(q[7..10], [FRAC_PI_2; 3]);
     assert_eq!(q[10..13], [0.0, -0.8, 1.6]);
     assert_eq!(nu[..6], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     assert_eq!(nu[6..17], [0.0; 11]);
