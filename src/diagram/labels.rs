@@ -126,9 +126,8 @@ impl Labels {
         let selected = select(&typed.output(part).ty, &part.select, part.span)?.ok()?;
         match &selected.ty {
             Type::Bus(bus) => {
-                let known = bus.views.iter().find(|known| known.name == view);
-                debug_assert!(known.is_some(), "the bus `{}` has no part `{view}`", bus.name);
-                let view = known?;
+                // That of a world has the parts of its robots instead.
+                let view = bus.views.iter().find(|known| known.name == view)?;
                 (!view.labels.is_empty()).then(|| view.labels.clone().into())
             }
             _ => self.of_part(typed, part),
