@@ -33,7 +33,8 @@ pub(super) fn signal_of(path: &str, program: &Program) -> Result<Option<String>,
         return Ok(Some(signal_of(whole, program)?.unwrap_or_else(|| whole.to_owned())));
     }
     let Some((before, port)) = path.rsplit_once('.') else { return Ok(None) };
-    if program.signals.iter().any(|signal| signal.path == before) {
+    // What a for-each collects has the name of its output, and a block behind it.
+    if program.signals.iter().any(|signal| signal.path == path) {
         return Ok(Some(before.to_owned()));
     }
     let Some(placed) = called::find(before, program) else { return Ok(None) };

@@ -137,7 +137,8 @@ fn parameters_inside_of_a_mask_are_the_masks() {
 /// A comparison repeats both runs: there is one at a time.
 #[test]
 fn one_comparison_is_made_at_a_time() {
-    let running = Running::demo("trot");
+    let file = repository().join("diagrams/quadruped/trot.ron");
+    let running = Running::of(&library().open(file.to_str().unwrap()).unwrap(), None);
     let mut page = running.page();
     page.done(0, "fork", json!({ "name": "b", "changes": [] }));
     page.line("until 5 s");
@@ -275,7 +276,7 @@ fn two_solvers_run_side_by_side_from_one_instant() {
     for source in [0, other] {
         page.done(source, "run", json!({}));
     }
-    page.done(other, "line", json!({ "text": "until 0.2 s" }));
+    page.done(other, "line", json!({ "text": "goto 0.2 s" }));
     page.done(0, "line", json!({ "text": "goto 0.2 s" }));
     let mut last = |source: usize| {
         let number = page.done(source, "watch", json!({ "path": path }))["signal"].as_u64();
