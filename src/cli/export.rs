@@ -16,9 +16,9 @@ use super::summary::counted;
 
 /// `legwork export`.
 ///
-/// A row for each time at which one of the signals has a row, a column for each number under its
-/// path, with its unit and, where it has one, the name of its joint. `legwork plot` and `legwork
-/// compare` read a table of comma-separated values as a run.
+/// A row for each time at which one of the signals has a row, several where events give it several;
+/// a column for each number under its path, with its unit and, where it has one, the name of its
+/// joint. `legwork plot` and `legwork compare` read a table of comma-separated values as a run.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
                   legwork export runs/stand -o stand.csv\n  \

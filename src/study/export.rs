@@ -1,7 +1,8 @@
 //! Recorded signals as tables for other programs.
 //!
-//! All formats hold one table: a row for each instant at which one of the signals has a row, and a
-//! column for each number, under the path by which the language knows it.
+//! All formats hold one table: a row for each instant at which one of the signals has a row, and
+//! several where events give a signal several; a column for each number, under the path by which the
+//! language knows it.
 
 mod csv;
 mod npz;
@@ -12,7 +13,7 @@ use std::io::Write;
 use std::path::Path;
 
 use legwork_runtime::catalog::Numbers;
-use legwork_runtime::recording::{Kind, Series};
+use legwork_runtime::recording::{Kind, Series, Stamp};
 
 use crate::error::Error;
 use crate::recorded::Recorded;
@@ -90,32 +91,38 @@ pub fn export<'r>(run: &'r Recorded, paths: &[String]) -> Result<Export<'r>, Err
     }
     let series: Vec<Series<'r>> = run.recording.series_of_all().collect();
     let numbers = once(&numbers, &series);
-    let key = |series: &Series<'_>, row: usize| {
-        let stamp = series.stamp(row);
-        ((stamp.t_ns, stamp.tick, stamp.microstep), stamp.t)
-    };
-    let is_used = |channel: usize| numbers.iter().any(|one| one.channel == channel);
-    let mut instants = Vec::new();
-    for (_, series) in series.iter().enumerate().filter(|(channel, _)| is_used(*channel)) {
-        instants.extend((0..series.len()).map(|row| key(series, row)));
-    }
-    instants.sort_by_key(|(key, _)| *key);
-    instants.dedup_by_key(|(key, _)| *key);
-    let rows = series.iter().enumerate().map(|(channel, series)| {
-        if !is_used(channel) {
-            return Vec::new();
-        }
-        let mut next = 0;
-        let row_at = |(instant, _): &(_, f64)| {
-            let is_it = next < series.len() && key(series, next).0 == *instant;
-            next += usize::from(is_it);
-            is_it.then(|| next - 1)
-        };
-        instants.iter().map(row_at).collect()
-    });
-    let rows = rows.collect();
-    let times = instants.into_iter().map(|(_, t)| t).collect();
+    let mut used: Vec<usize> = numbers.iter().map(|one| one.channel).collect();
+    used.sort_unstable();
+    used.dedup();
+    let (times, rows) = merged(&series, &used);
     Ok(Export { numbers, series, times, rows })
+}
+
+/// The rows of the table: their times, and by channel its row there. Every row of the channels that
+/// are used has a place, in its order, however many lie at one instant.
+fn merged(series: &[Series<'_>], used: &[usize]) -> (Vec<f64>, Vec<Vec<Option<usize>>>) {
+    let key = |channel: usize, row: usize| {
+        (row < series[channel].len()).then(|| series[channel].stamp(row)).map(|stamp| {
+            let Stamp { t, t_ns, tick, microstep, .. } = stamp;
+            // The bits of times, which are not negative, are in their order.
+            (t.to_bits(), t_ns, tick, microstep)
+        })
+    };
+    let mut times = Vec::new();
+    let mut rows = vec![Vec::new(); series.len()];
+    let mut next: Vec<_> = used.iter().map(|&channel| (channel, 0, key(channel, 0))).collect();
+    while let Some(first) = next.iter().filter_map(|(_, _, key)| *key).min() {
+        times.push(f64::from_bits(first.0));
+        for (channel, row, its) in &mut next {
+            let is_there = *its == Some(first);
+            rows[*channel].push(is_there.then_some(*row));
+            if is_there {
+                *row += 1;
+                *its = key(*channel, *row);
+            }
+        }
+    }
+    (times, rows)
 }
 
 /// Each number once.

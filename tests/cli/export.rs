@@ -23,6 +23,31 @@ fn a_table_has_the_recorded_values() {
 }
 
 #[test]
+fn every_row_of_a_run_with_events_is_in_its_table_and_is_compared_again() {
+    let here = folder();
+    let text = r#"Diagram(format: 2, run: (stop: "2 s", step: "10 ms", solver: DormandPrince),
+        log: ["x.y"], blocks: {
+            "r": Ramp(slope: "1 1/s"),
+            "s": Saturation(lower: 0, upper: 1, in: {"u": "r.y"}),
+            "x": Integrator(initial: 0, in: {"u": "s.y"}),
+        })"#;
+    write(&here, "a.ron", text);
+    let run = legwork(here.path(), &["run", "a.ron", "--json"]);
+    let done = legwork(here.path(), &["export", "runs/a", "-o", "a.csv", "--json"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let table = std::fs::read_to_string(here.path().join("a.csv")).unwrap();
+    let lines = table.lines().count() as u64 - 1;
+    // One row a tick, from 0 to 200, and one of the event.
+    assert_eq!((lines, &done.json()["rows"]), (202, &serde_json::json!(202)), "{}", run.out);
+    assert!(!table.lines().any(|line| line.ends_with(',')), "{table}");
+    let compared = legwork(here.path(), &["compare", "runs/a", "a.csv", "--json"]);
+    assert_eq!(compared.code, 0, "{}", compared.err);
+    let found = compared.json().to_string();
+    assert!(found.contains("\"rows\":202"), "{found}");
+    assert_eq!(legwork(here.path(), &["plot", "a.csv", "x.y", "-o", "a.svg"]).code, 0);
+}
+
+#[test]
 fn a_dash_is_standard_output_and_makes_no_file() {
     let here = folder();
     write(&here, "a.ron", ramp(""));

@@ -92,6 +92,59 @@ fn a_table_comes_back_bit_for_bit_under_its_paths_and_units() {
     assert!(table.lines().nth(2).is_some_and(|line| line.ends_with(",,,,,,,")), "{table}");
 }
 
+/// A signal of every step and one of every second, with events beside ticks: in the nanosecond of
+/// a tick, at the very time of one, and several in one moment.
+fn eventful() -> Recorded {
+    let channel = |name| Channel::new(name, vec![Field::new("value", Shape::Real)]);
+    let channels = [channel("fast.y"), channel("slow.y")];
+    let policy = ChunkPolicy::default();
+    let mut recorder =
+        Recorder::create(Sink::memory(), &channels, &Metadata::default(), policy).expect("memory");
+    let mut value = 0.0;
+    for tick in 0..6_u64 {
+        let at_tick = Stamp::new(tick, 0, Phase::Step, tick * 1_000_000);
+        let later = Stamp { t: at_tick.t.next_up(), ..at_tick };
+        let event = |microstep| Stamp { microstep, phase: Phase::Event, ..later };
+        let stamps = match tick {
+            1 => vec![at_tick, later],
+            2 => vec![at_tick, at_tick, at_tick],
+            3 => vec![at_tick, event(1), event(2)],
+            _ => vec![at_tick],
+        };
+        for (i, stamp) in stamps.iter().enumerate() {
+            value += 1.0;
+            recorder.record(RateId(0), stamp, [[value].as_slice()]).expect("it fits");
+            if tick % 2 == 0 && i == 0 {
+                recorder.record(RateId(1), stamp, [[-value].as_slice()]).expect("it fits");
+            }
+        }
+    }
+    let bytes = recorder.finish().expect("memory").memory.unwrap_or_default();
+    recorded(Recording::from_bytes(bytes).expect("a recording"))
+}
+
+#[test]
+fn rows_of_one_instant_are_all_written_and_come_back() {
+    let original = eventful();
+    let table = written(&original, &[], Format::Csv);
+    assert_eq!(all(&recorded(import_csv(&table).expect("a table"))), all(&original));
+    let (_, _, fast) = &all(&original)[0];
+    assert_eq!(fast.len(), 6 + 1 + 2 + 2);
+    let text = String::from_utf8(table).expect("UTF-8");
+    assert_eq!(text.lines().count(), 1 + fast.len(), "{text}");
+    // Rows of one instant stand in one line.
+    assert!(text.contains("\n0.002,4.0,-4.0\n0.002,5.0,\n0.002,6.0,\n"), "{text}");
+
+    let files = unzip(&written(&original, &["fast.y"], Format::Npz));
+    let doubles = fast.iter().flat_map(|(_, value)| value.to_le_bytes());
+    assert_eq!(array(&files, "fast.y.npy").1, doubles.collect::<Vec<u8>>());
+    let export = export(&original, &[]).expect("all");
+    assert_eq!(export.times.len(), fast.len());
+    assert!(export.times.is_sorted());
+    let present = |channel: usize| export.rows[channel].iter().flatten().count();
+    assert_eq!((present(0), present(1)), (fast.len(), 3));
+}
+
 #[test]
 fn a_number_that_is_logged_twice_is_one_column_with_most_rows() {
     let table = String::from_utf8(written(&sample(), &[], Format::Csv)).expect("UTF-8");
