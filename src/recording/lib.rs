@@ -63,5 +63,5 @@ pub use rate::RateId;
 pub use reader::{Ending, Message, Recording, Series};
 pub use row::{Phase, Row, Stamp};
 pub use spool::{Files, Spool};
-pub use table::{ColumnName, Table, TableError, TableRow, written_text};
+pub use table::{ColumnName, Record, Records, Table, TableError, TableRow, written_text};
 pub use writer::{ChunkPolicy, Finished, Recorder, Sink, Topic, TopicId};

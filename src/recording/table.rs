@@ -64,11 +64,89 @@ impl std::fmt::Display for ColumnName<'_> {
     }
 }
 
-/// The rows of a table under a header. Lines that start with `#` do not count, and blanks around
-/// cells neither.
-pub struct Table<'b> {
+/// The records of a text of comma-separated values, with their lines. Lines that start with `#` do
+/// not count, nor do blank ones, and blanks around cells neither. A line ends with `\n`,
+/// `\r\n` or `\r`.
+pub struct Records<'b> {
     bytes: &'b [u8],
     reader: ::csv::Reader<&'b [u8]>,
+    /// A place, and its line from 1.
+    counted: (usize, u64),
+}
+
+/// Cells, and the line of the first, from 1.
+pub struct Record {
+    /// The line.
+    pub line: u64,
+    /// The cells.
+    pub cells: ::csv::StringRecord,
+}
+
+impl<'b> Records<'b> {
+    /// Begins to read.
+    pub fn new(bytes: &'b [u8]) -> Self {
+        let reader = ::csv::ReaderBuilder::new()
+            .comment(Some(b'#'))
+            .trim(::csv::Trim::All)
+            .flexible(true)
+            .has_headers(false)
+            .from_reader(bytes);
+        Self { bytes, reader, counted: (0, 1) }
+    }
+
+    /// The next record. The reader takes a comment that ends the file without a line break for an
+    /// empty cell, and does not know all behind `\r\n`.
+    ///
+    /// # Errors
+    /// If a cell is not UTF-8.
+    pub fn next_record(&mut self) -> Result<Option<Record>, TableError> {
+        let mut cells = ::csv::StringRecord::new();
+        loop {
+            let from = self.place();
+            match self.reader.read_record(&mut cells) {
+                Ok(false) => return Ok(None),
+                Ok(true) => {}
+                Err(error) => return Err(not_text(&error, self.line_behind(from))),
+            }
+            let first = cells.get(0).unwrap_or_default();
+            if !first.starts_with('#') && (cells.len() > 1 || !first.is_empty()) {
+                return Ok(Some(Record { line: self.line_behind(from), cells }));
+            }
+        }
+    }
+
+    /// Bytes that were read.
+    fn place(&self) -> usize {
+        usize::try_from(self.reader.position().byte()).unwrap_or(usize::MAX).min(self.bytes.len())
+    }
+
+    /// The line of what was read from a place on, which begins behind blank lines and comments. The
+    /// line of the reader is that of the place, and it stops between `\r` and `\n`.
+    fn line_behind(&mut self, place: usize) -> u64 {
+        let mut at = place;
+        while let Some(byte) = self.bytes.get(at) {
+            at += match byte {
+                b'\n' | b'\r' => 1,
+                b'#' => {
+                    let rest = &self.bytes[at..];
+                    rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())
+                }
+                _ => break,
+            };
+        }
+        let (from, line) = self.counted;
+        let is_end = |at: &usize| match self.bytes[*at] {
+            b'\r' => self.bytes.get(at + 1) != Some(&b'\n'),
+            byte => byte == b'\n',
+        };
+        self.counted = (from.max(at), line + (from..at).filter(is_end).count() as u64);
+        self.counted.1
+    }
+}
+
+/// The rows of a table under a header, which are [`Records`].
+pub struct Table<'b> {
+    records: Records<'b>,
     header: Vec<String>,
 }
 
@@ -89,14 +167,11 @@ impl<'b> Table<'b> {
     /// # Errors
     /// If two columns have one name, or a cell is not UTF-8.
     pub fn new(bytes: &'b [u8]) -> Result<Self, TableError> {
-        let mut reader = ::csv::ReaderBuilder::new()
-            .comment(Some(b'#'))
-            .trim(::csv::Trim::All)
-            .flexible(true)
-            .has_headers(false)
-            .from_reader(bytes);
-        let header = next_record(&mut reader)?.unwrap_or_default();
-        let line = header.position().map_or(1, ::csv::Position::line);
+        let mut records = Records::new(bytes);
+        let (line, header) = match records.next_record()? {
+            Some(Record { line, cells }) => (line, cells),
+            None => (1, ::csv::StringRecord::new()),
+        };
         let header: Vec<String> = header.iter().map(|name| read_name(name).to_owned()).collect();
         let is_twice = |at: &usize| !header[*at].is_empty() && header[..*at].contains(&header[*at]);
         if let Some(at) = (0..header.len()).find(is_twice) {
@@ -104,7 +179,7 @@ impl<'b> Table<'b> {
             let message = format!("expected a column of each name, found two of `{name}`");
             return Err(TableError { line, column: Some(at + 1), message });
         }
-        Ok(Self { bytes, reader, header })
+        Ok(Self { records, header })
     }
 
     /// Names of the columns.
@@ -117,16 +192,28 @@ impl<'b> Table<'b> {
     /// # Errors
     /// If it has more or fewer cells than the header, or one that is not UTF-8.
     pub fn next_row(&mut self) -> Result<Option<TableRow>, TableError> {
-        let Some(cells) = next_record(&mut self.reader)? else { return Ok(None) };
-        let line = cells.position().map_or(0, ::csv::Position::line);
-        let (expected, found) = (self.header.len(), cells.len());
-        if found != expected {
-            let message = format!("expected {expected} cells as in the header, found {found}");
-            return Err(TableError { line, column: Some(found.min(expected) + 1), message });
-        }
-        let is_last = self.reader.position().byte() == self.bytes.len() as u64;
-        let is_open = is_last && !self.bytes.ends_with(b"\n") && !self.bytes.ends_with(b"\r");
+        let Some(record) = self.records.next_record()? else { return Ok(None) };
+        record.fits(self.header.len())?;
+        let Record { line, cells } = record;
+        let bytes = self.records.bytes;
+        let is_last = self.records.place() == bytes.len();
+        let is_open = is_last && !bytes.ends_with(b"\n") && !bytes.ends_with(b"\r");
         Ok(Some(TableRow { line, cells, is_open }))
+    }
+}
+
+impl Record {
+    /// Refuses a record of more or fewer cells than the header.
+    ///
+    /// # Errors
+    /// If it is one.
+    pub fn fits(&self, expected: usize) -> Result<(), TableError> {
+        let found = self.cells.len();
+        if found == expected {
+            return Ok(());
+        }
+        let message = format!("expected {expected} cells as in the header, found {found}");
+        Err(TableError { line: self.line, column: Some(found.min(expected) + 1), message })
     }
 }
 
@@ -146,24 +233,14 @@ impl TableRow {
     }
 }
 
-/// The next record that is no comment: the reader takes one that ends the file without a line break
-/// for an empty cell, and does not know all behind `\r\n`.
-fn next_record(
-    reader: &mut ::csv::Reader<&[u8]>,
-) -> Result<Option<::csv::StringRecord>, TableError> {
-    let mut cells = ::csv::StringRecord::new();
-    while reader.read_record(&mut cells).map_err(|error| of_csv(&error))? {
-        let first = cells.get(0).unwrap_or_default();
-        if !first.starts_with('#') && (cells.len() > 1 || !first.is_empty()) {
-            return Ok(Some(cells));
+fn not_text(error: &::csv::Error, line: u64) -> TableError {
+    match error.kind() {
+        ::csv::ErrorKind::Utf8 { err, .. } => {
+            let message = "expected a text in UTF-8, found other bytes".to_owned();
+            TableError { line, column: Some(err.field() + 1), message }
         }
+        _ => TableError { line, column: None, message: error.to_string() },
     }
-    Ok(None)
-}
-
-fn of_csv(error: &::csv::Error) -> TableError {
-    let line = error.position().map_or(0, ::csv::Position::line);
-    TableError { line, column: None, message: error.to_string() }
 }
 
 /// A text as a cell of a table that spreadsheets do not take for a formula: `'` in front.
@@ -205,6 +282,26 @@ mod tests {
         assert_eq!(wrong("t,a\n0,1,2\n"), format!("line 2, column 3: {cells} 3"));
         let twice = "expected a column of each name, found two of `a`";
         assert_eq!(wrong("t,a,b,a\n"), format!("line 1, column 4: {twice}"));
+    }
+
+    #[test]
+    fn lines_are_those_of_the_file_however_they_end() {
+        for end in ["\n", "\r\n", "\r"] {
+            let rows = (0..10).map(|k| format!("{k},0{end}")).collect::<String>();
+            let wrong_at_12 = wrong(&format!("t,a{end}{rows}10{end}"));
+            assert!(wrong_at_12.starts_with("line 12, column 2: "), "{end:?}: {wrong_at_12}");
+        }
+        for end in ["\n", "\r\n"] {
+            let table =
+                format!("# c{end}{end}t,a{end}# d{end}{end}0,\"1{end}2\"{end}# e{end}3{end}");
+            assert!(wrong(&table).starts_with("line 9, column 2: "), "{end:?}: {}", wrong(&table));
+        }
+        let mut bytes = b"t,a\r\n0,1\r\n# c\r\n1,".to_vec();
+        bytes.extend([0xff, b'\r', b'\n']);
+        let mut table = Table::new(&bytes).unwrap();
+        assert!(table.next_row().is_ok());
+        let error = table.next_row().err().unwrap();
+        assert_eq!((error.line, error.column), (4, Some(2)));
     }
 
     #[test]

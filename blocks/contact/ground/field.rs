@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use legwork_block::quantity::{Formula, Length, Positive, Scalar};
 use legwork_block::{Files, Invalid, Scope, Unit, Value};
 use legwork_contact::HeightField;
+use legwork_recording::{Record, Records};
 
 use super::{FrictionMap, wrong};
 
@@ -189,25 +190,20 @@ fn brightness(bytes: &[u8], file: &str) -> Result<Grid, Invalid> {
 
 /// Reads the numbers of a field, row by row, and how many a row has.
 fn numbers(bytes: &[u8], file: &str) -> Result<(Vec<f64>, usize), Invalid> {
-    let mut reader = csv::ReaderBuilder::new()
-        .comment(Some(b'#'))
-        .trim(csv::Trim::All)
-        .has_headers(false)
-        .flexible(true)
-        .from_reader(bytes);
+    let mut records = Records::new(bytes);
     let (mut heights, mut along_x) = (Vec::new(), None);
-    for record in reader.records() {
-        let record = record.map_err(|error| wrong(format!("{file}: {error}")))?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let expected = *along_x.get_or_insert(record.len());
-        if record.len() != expected {
-            let found = record.len();
+    while let Some(Record { line, cells }) =
+        records.next_record().map_err(|error| wrong(format!("{file}: {error}")))?
+    {
+        let expected = *along_x.get_or_insert(cells.len());
+        if cells.len() != expected {
+            let found = cells.len();
             let message = format!(
                 "{file}, line {line}: expected {expected} numbers as in the first, found {found}"
             );
             return Err(wrong(message));
         }
-        for cell in &record {
+        for cell in &cells {
             let height = cell.parse::<f64>().ok().filter(|height| height.is_finite());
             heights.push(height.ok_or_else(|| {
                 wrong(format!("{file}, line {line}: expected a finite number, found `{cell}`"))

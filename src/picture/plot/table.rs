@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use legwork_runtime::recording::ColumnName;
+use legwork_runtime::recording::{ColumnName, Records, TableError};
 
 use super::chart::{Chart, Series};
 use super::{Error, Look};
@@ -35,10 +35,10 @@ impl Table {
     /// # Errors
     /// If the text is not such a table, or it has only one column.
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
-        let fail = |error: csv::Error| Error::Table(error.to_string());
-        let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text);
-        let header: Vec<String> =
-            reader.headers().map_err(fail)?.iter().map(|cell| cell.trim().to_owned()).collect();
+        let fail = |error: TableError| Error::Table(error.to_string());
+        let mut records = Records::new(text);
+        let header = records.next_record().map_err(fail)?.map(|record| record.cells);
+        let header: Vec<String> = header.iter().flatten().map(str::to_owned).collect();
         if header.len() < 2 {
             let found = header.len();
             let message = format!("expected a table of at least 2 columns, found {found}");
@@ -46,18 +46,17 @@ impl Table {
         }
         let (mut rows, mut texts) = (Vec::new(), Vec::new());
         let mut words = vec![None; header.len()];
-        for record in reader.records() {
-            let record = record.map_err(fail)?;
-            let line = record.position().map_or(0, csv::Position::line);
+        while let Some(record) = records.next_record().map_err(fail)? {
+            record.fits(header.len()).map_err(fail)?;
             let mut row = Vec::with_capacity(header.len());
-            for (cell, word) in record.iter().map(str::trim).zip(&mut words) {
+            for (cell, word) in record.cells.iter().zip(&mut words) {
                 row.push(cell.parse().unwrap_or(f64::NAN));
                 if word.is_none() && !cell.is_empty() && cell.parse::<f64>().is_err() {
-                    *word = Some((line, cell.to_owned()));
+                    *word = Some((record.line, cell.to_owned()));
                 }
             }
             rows.push(row);
-            texts.push(record.iter().map(|cell| cell.trim().to_owned()).collect());
+            texts.push(record.cells.iter().map(str::to_owned).collect());
         }
         Ok(Self { header, rows, texts, words })
     }
@@ -227,6 +226,20 @@ mod tests {
 
     fn table_of(text: &str) -> Table {
         Table::parse(text.as_bytes()).expect("a table")
+    }
+
+    #[test]
+    fn lines_are_told_as_they_are_in_the_file() {
+        for end in ["\n", "\r\n"] {
+            let rows = (0..10).map(|k| format!("{k},0{end}")).collect::<String>();
+            let short = Table::parse(format!("t,a{end}{rows}# c{end}10{end}").as_bytes());
+            let short = short.err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(short.contains("line 13, column 2: expected 2 cells"), "{end:?}: {short}");
+            let word = Table::parse(format!("t,a{end}{rows}10,fast{end}").as_bytes());
+            let word = table(&word.expect("a table"), &["a".to_owned()], &Look::default());
+            let word = word.err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(word.contains("line 12"), "{end:?}: {word}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A measured table, and how far a run is from it.
 
-use legwork_runtime::recording::ColumnName;
+use legwork_runtime::recording::{ColumnName, Table};
 
 use crate::diagram::Diagram;
 use crate::error::Error;
@@ -32,11 +32,12 @@ impl Measured {
     /// If it is no table of numbers over an ascending time, or has no such column.
     pub(super) fn parse(table: &[u8], signals: &[String]) -> Result<Self, Error> {
         let wrong = |message: String| Error::request(format!("the measured table: {message}"));
-        let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(table);
-        let header = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
-        let names: Vec<ColumnName<'_>> = header.iter().map(ColumnName::parse).collect();
+        let mut table = Table::new(table).map_err(|error| wrong(error.to_string()))?;
+        let header = table.header().to_vec();
+        let names: Vec<ColumnName<'_>> =
+            header.iter().map(|name| ColumnName::parse(name)).collect();
         if names.first().is_none_or(|first| first.name != "t") {
-            let found = header.get(0).unwrap_or_default();
+            let found = header.first().map_or("", String::as_str);
             return Err(wrong(format!(
                 "expected the time `t` as its first column, found `{found}`"
             )));
@@ -65,11 +66,10 @@ impl Measured {
         }
         let mut times: Vec<f64> = Vec::new();
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); wanted.len()];
-        for record in reader.records() {
-            let record = record.map_err(|error| wrong(error.to_string()))?;
-            let line = record.position().map_or(0, csv::Position::line);
+        while let Some(row) = table.next_row().map_err(|error| wrong(error.to_string()))? {
+            let line = row.line;
             let number = |at: usize| -> Result<f64, Error> {
-                let text = record.get(at).unwrap_or_default().trim();
+                let text = row.cells.get(at).unwrap_or_default();
                 let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
                 value.ok_or_else(|| {
                     let column = names[at].name;
