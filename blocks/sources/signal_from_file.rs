@@ -76,10 +76,17 @@ fn columns_of(bytes: &[u8], signal: &str) -> Result<(Vec<String>, bool), Invalid
     }
     let message = format!("expected a column `{signal}` or columns `{signal}[0]`, …, found none");
     let found = Invalid::parameter("signal", message);
-    Err(match legwork_block::nearest(signal, names()) {
-        Some(near) => found.hint(format!("did you mean `{near}`?")),
-        None => found.hint(format!("it has: {}", table.header().join(", "))),
-    })
+    Err(with_names(found, signal, &table.known_names()))
+}
+
+/// A column that is missing, with what the table has instead.
+fn with_names(missing: Invalid, name: &str, known: &[String]) -> Invalid {
+    let names = known.iter().map(|column| ColumnName::parse(column).name);
+    match legwork_block::nearest(name, names) {
+        Some(near) => missing.hint(format!("did you mean `{near}`?")),
+        None if known.is_empty() => missing,
+        None => missing.hint(format!("it has: {}", known.join(", "))),
+    }
 }
 
 /// Reads the column of times and the others, and the unit of the others.
@@ -90,15 +97,12 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<(Timetable, PortUn
     let wrong = |message: String| Invalid::parameter("path", message);
     let mut table = Table::new(bytes).map_err(|error| wrong(error.to_string()))?;
     let header = table.header().to_vec();
+    let known = table.known_names();
     let find = |name: &str| {
         let is_it = |column: &String| column == name || ColumnName::parse(column).name == name;
         header.iter().position(is_it).ok_or_else(|| {
-            let found = wrong(format!("expected a column `{name}`, found none"));
-            let known = header.iter().map(|column| ColumnName::parse(column).name);
-            match legwork_block::nearest(name, known) {
-                Some(near) => found.hint(format!("did you mean `{near}`?")),
-                None => found.hint(format!("it has: {}", header.join(", "))),
-            }
+            let missing = wrong(format!("expected a column `{name}`, found none"));
+            with_names(missing, name, &known)
         })
     };
     let places = [time]
@@ -106,6 +110,7 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<(Timetable, PortUn
         .chain(columns)
         .map(|name| find(name))
         .collect::<Result<Vec<usize>, Invalid>>()?;
+    let is_table = !known.is_empty();
     let units: Vec<_> =
         places.iter().map(|place| unit_of(ColumnName::parse(&header[*place]))).collect();
     if let Some(Some((unit, ..))) = units.first()
@@ -142,10 +147,10 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<(Timetable, PortUn
             };
             let value = value.filter(|value| value.is_finite());
             let Some(value) = value else {
-                let name = &header[places[i]];
+                let (name, column) = (&header[places[i]], places[i] + 1);
+                let found = if is_table { format!(", found `{cell}`") } else { String::new() };
                 let message = format!(
-                    "line {line}, column {}: expected a finite number in `{name}`, found `{cell}`",
-                    places[i] + 1
+                    "line {line}, column {column}: expected a finite number in `{name}`{found}"
                 );
                 return Err(wrong(message));
             };
@@ -261,6 +266,11 @@ mod tests {
         assert!(read(b"t,a,note\n0,1,x\n1,2,y", "t", &["a"]).is_ok());
         let wrong = message("t,aa\n0,1\n");
         assert_eq!(wrong.message, "expected a column `a`, found none");
+        // Nothing is told of what may be any other file.
+        for text in ["a=hunter2\n", "hunter2\nhunter2\n", "t,a,hunter2\nx,hunter2,\n"] {
+            let wrong = format!("{:?}", message(text));
+            assert!(!wrong.contains("hunter2"), "{wrong}");
+        }
         let wrong = message("t,a\n0,1\n");
         assert_eq!(wrong.message, "expected at least two points, found 1 in column `t`");
     }

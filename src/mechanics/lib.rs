@@ -119,6 +119,7 @@ mod delassus;
 mod derivatives;
 #[cfg(test)]
 mod featherstone;
+mod first_element;
 mod forward_dynamics;
 mod frame;
 mod frame_rows;
@@ -163,6 +164,7 @@ pub use derivatives::{
     Derivatives, add_frame_wrench_derivative, forward_dynamics_derivatives,
     inverse_dynamics_derivatives,
 };
+pub use first_element::first_element;
 pub use forward_dynamics::{add_transposed_product, forward_dynamics, product};
 pub use frame::{
     add_frame_wrench, add_point_force, frame_acceleration, frame_jacobian,

@@ -37,8 +37,11 @@ pub fn import_csv(bytes: &[u8]) -> Result<Recording, RecordingError> {
     match names.next() {
         Some(ColumnName { name: "t", unit: None | Some("s"), .. }) => {}
         _ => {
-            let found = header.first().map_or("", String::as_str);
-            let message = format!("expected the time `t` [s] first, found `{found}`");
+            let found = match table.known_names().first() {
+                Some(found) => format!("found `{found}`"),
+                None => "in front of numbers, found another text".to_owned(),
+            };
+            let message = format!("expected the time `t` [s] first, {found}");
             return Err(wrong(1, Some(1), message));
         }
     }
@@ -153,10 +156,11 @@ mod tests {
     #[test]
     fn what_is_no_table_of_a_run_is_refused_with_its_line() {
         let cases = [
-            ("", "expected the time `t` [s] first, found ``"),
-            ("x,y\n", "expected the time `t` [s] first, found `x`"),
-            ("t [ms],y\n", "expected the time `t` [s] first, found `t [ms]`"),
-            ("t,a,a\n", "two of `a`"),
+            ("", "expected the time `t` [s] first, in front of numbers, found another text"),
+            ("KEY=1\n", "expected the time `t` [s] first, in front of numbers, found another text"),
+            ("x,y\n0,1\n", "expected the time `t` [s] first, found `x`"),
+            ("t [ms],y\n0,1\n", "expected the time `t` [s] first, found `t [ms]`"),
+            ("t,a,a\n", "found that of column 2 again"),
             ("t,a [m],a [cm]\n", "two of `a`"),
             ("t,a[0],b,a[0] [m]\n", "two of `a[0]`"),
             ("t,a[0],b,\"a[0,0]\"\n", "two of `a[0,0]`"),

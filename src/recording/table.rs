@@ -175,8 +175,9 @@ impl<'b> Table<'b> {
         let header: Vec<String> = header.iter().map(|name| read_name(name).to_owned()).collect();
         let is_twice = |at: &usize| !header[*at].is_empty() && header[..*at].contains(&header[*at]);
         if let Some(at) = (0..header.len()).find(is_twice) {
-            let name = &header[at];
-            let message = format!("expected a column of each name, found two of `{name}`");
+            let first = header.iter().position(|name| *name == header[at]).unwrap_or(0) + 1;
+            let message =
+                format!("expected a column of each name, found that of column {first} again");
             return Err(TableError { line, column: Some(at + 1), message });
         }
         Ok(Self { records, header })
@@ -185,6 +186,23 @@ impl<'b> Table<'b> {
     /// Names of the columns.
     pub fn header(&self) -> &[String] {
         &self.header
+    }
+
+    /// Names of the columns that messages may show: none of what may be any other file, since it
+    /// has no second column, or no number in its first row.
+    pub fn known_names(&self) -> Vec<String> {
+        let mut own = Records::new(self.records.bytes);
+        let rows = [own.next_record(), own.next_record()];
+        let is_table = match &rows {
+            [Ok(Some(header)), Ok(Some(first))] => {
+                let is_number = |cell: &str| cell.parse::<f64>().is_ok();
+                header.cells.len() > 1
+                    && first.fits(header.cells.len()).is_ok()
+                    && first.cells.iter().any(is_number)
+            }
+            _ => false,
+        };
+        if is_table { self.header.clone() } else { Vec::new() }
     }
 
     /// The next row.
@@ -280,7 +298,7 @@ mod tests {
         let cells = "expected 2 cells as in the header, found";
         assert_eq!(wrong("t,a\n0,1\n1\n"), format!("line 3, column 2: {cells} 1"));
         assert_eq!(wrong("t,a\n0,1,2\n"), format!("line 2, column 3: {cells} 3"));
-        let twice = "expected a column of each name, found two of `a`";
+        let twice = "expected a column of each name, found that of column 2 again";
         assert_eq!(wrong("t,a,b,a\n"), format!("line 1, column 4: {twice}"));
     }
 
@@ -302,6 +320,22 @@ mod tests {
         assert!(table.next_row().is_ok());
         let error = table.next_row().err().unwrap();
         assert_eq!((error.line, error.column), (4, Some(2)));
+    }
+
+    #[test]
+    fn names_are_known_of_tables_alone() {
+        for (text, expected) in [
+            ("t,a\n0,1\n", &["t", "a"][..]),
+            ("t,a,b\nx,1,\n", &["t", "a", "b"]),
+            ("KEY=abc\nOTHER=1\n", &[]),
+            ("password: hunter2\n1\n", &[]),
+            ("a,b\nc,d\n", &[]),
+            ("a,b\n1\n", &[]),
+            ("a,b\n", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(Table::new(text.as_bytes()).unwrap().known_names(), expected, "{text}");
+        }
     }
 
     #[test]

@@ -67,7 +67,12 @@ pub fn read_edits(path: &Path) -> Result<Vec<Edit>, Error> {
             .ok_or_else(|| Error::request(format!("no edits in the recording `{shown}`")))?
     };
     let edits: Vec<Edit> = serde_json::from_str(&list).map_err(|error| {
-        Error::request(format!("expected a list of edits in `{shown}`: {error}"))
+        // What JSON says of a text has parts of the text, which may be of any file.
+        let (line, column) = (error.line(), error.column());
+        Error::request(format!(
+            "expected a list of edits in `{shown}`, found another text in line {line}, column \
+             {column}"
+        ))
     })?;
     match edits.windows(2).find(|pair| pair[0].step > pair[1].step) {
         Some(pair) => Err(Error::request(format!(

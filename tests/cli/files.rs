@@ -281,6 +281,80 @@ fn what_is_no_mask_is_not_shown() {
     }
 }
 
+/// What a diagram names may be any file that it may read.
+#[test]
+fn what_is_of_another_kind_is_not_shown() {
+    let here = folder();
+    let blocks = [
+        r#"SignalFromFile(path: "F", column: "a")"#,
+        r#"SignalFromFile(path: "F", time: "KEY=hunter2", column: "a")"#,
+        r#"SignalFromFile(path: "F", signal: "a")"#,
+        r#"SignalFromRecording(path: "F", topic: "a.y")"#,
+        r#"Policy(path: "F")"#,
+        r#"Mask(file: "F")"#,
+    ];
+    let run = r#"run: (stop: "1 s", step: "0.1 s")"#;
+    let mut diagrams: Vec<String> = Vec::new();
+    for block in blocks {
+        diagrams.push(format!(r#"Diagram({run}, blocks: {{ "a": {block} }})"#));
+    }
+    let sections = [
+        r#"robots: { "r": Urdf(path: "F") }"#,
+        r#"robots: { "r": Mjcf(path: "F") }"#,
+        r#"robots: { "r": Robot(file: "F") }"#,
+        r#"ground: HeightField(file: "F", cell: "5 cm")"#,
+        r#"ground: HeightImage(file: "F", cell: "5 cm", height: "1 m")"#,
+    ];
+    for section in sections {
+        diagrams
+            .push(format!(r#"Diagram({run}, {section}, blocks: {{ "a": Constant(value: 1) }})"#));
+    }
+    let secrets = [
+        "hunter2\n",
+        "KEY=hunter2\nOTHER=hunter2\n",
+        "password: hunter2\n",
+        "f hunter2\n",
+        "{ \"hunter2\": \"hunter2\" }\n",
+        "<hunter2>hunter2</hunter2>\n",
+        "<settings><hunter2 hunter2='hunter2'/></settings>\n",
+    ];
+    for secret in secrets {
+        write(&here, "secret", secret);
+        for diagram in &diagrams {
+            write(&here, "a.ron", diagram.replace("\"F\"", "\"secret\""));
+            let done = legwork(here.path(), &["check", "a.ron"]);
+            assert_eq!(done.code, 1, "{diagram}: {}", done.said());
+            // What the diagram itself says may be repeated.
+            let said = done.said().replace("KEY=hunter2", "");
+            assert!(!said.contains("hunter2"), "{diagram}\n{secret}\n{said}");
+        }
+        for ending in ["stl", "obj", "dae", "gltf", "glb", "msh"] {
+            let name = format!("secret.{ending}");
+            write(&here, &name, secret);
+            let ground = format!(
+                r#"Diagram({run}, ground: TriangleMesh(file: "{name}"),
+                    blocks: {{ "a": Constant(value: 1) }})"#
+            );
+            write(&here, "a.ron", ground);
+            let said = legwork(here.path(), &["check", "a.ron"]).said();
+            assert!(!said.contains("hunter2"), "{secret}: {said}");
+        }
+        for arguments in [
+            &["robot", "secret"][..],
+            &["plot", "secret", "-o", "x.svg"],
+            &["export", "secret"],
+            &["duel", "secret"],
+            &["compare", "secret.csv", "secret.csv"],
+            &["run", "demo:pendulum", "--replay-edits", "secret.json"],
+        ] {
+            write(&here, "secret.json", secret);
+            write(&here, "secret.csv", secret);
+            let said = legwork(here.path(), arguments).said();
+            assert!(!said.contains("hunter2"), "{arguments:?}: {said}");
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn devices_are_not_read() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use legwork_block::Invalid;
 use legwork_linalg::matrix_vector;
+use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 /// `W x + b`.
@@ -41,8 +42,15 @@ struct Found<'f> {
 /// finite.
 pub(super) fn read(bytes: &[u8], names: Option<&[String]>) -> Result<Vec<Layer>, Invalid> {
     let wrong = |message: String| Invalid::parameter("path", message);
-    let file = SafeTensors::deserialize(bytes)
-        .map_err(|error| wrong(format!("expected a safetensors file: {error}")))?;
+    let file = SafeTensors::deserialize(bytes).map_err(|error| {
+        // What JSON says of a text has parts of the text, which may be of any file.
+        wrong(match error {
+            SafeTensorError::InvalidHeaderDeserialization(_) | SafeTensorError::JsonError(_) => {
+                "expected a safetensors file: its header is no list of tensors in JSON".to_owned()
+            }
+            error => format!("expected a safetensors file: {error}"),
+        })
+    })?;
     let mut found: BTreeMap<Vec<Part<'_>>, Found<'_>> = BTreeMap::new();
     let mut tensors: Vec<_> = file.iter().collect();
     tensors.sort_by_key(|(name, _)| *name);

@@ -80,7 +80,7 @@ fn mistakes_are_named() {
     assert_eq!(parameter, "path");
     assert!(message.ends_with("expected <mujoco>, found <robot>"), "{message}");
     assert!(message.starts_with("robots/pendulum/pendulum.urdf:"), "{message}");
-    assert!(hints[0].contains("\n^") && hints[1].contains("`Urdf(path: …)`"), "{hints:?}");
+    assert!(hints.len() == 1 && hints[0].contains("`Urdf(path: …)`"), "{hints:?}");
     let cart = "robots/cart_pole/cart_pole.xml";
     let (parameter, message, hints) = refused(json!({ "path": cart, "feet": ["pol"] }));
     assert_eq!(

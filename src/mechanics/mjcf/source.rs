@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::error::{MjcfError, MjcfErrors};
+use crate::first_element::first_element;
 
 /// Most elements of all files together.
 const MAX_ELEMENTS: usize = 1_000_000;
@@ -51,7 +52,15 @@ impl Element {
 struct File {
     path: String,
     text: String,
+    /// Whether it is a model or a part of one. It may be any file else, and nothing of it is shown.
+    is_ours: bool,
 }
+
+/// Advice.
+const STARTS: &str = "a model of MuJoCo starts with <mujoco>";
+
+/// First elements of a model and of its parts.
+const OURS: [&str; 2] = ["mujoco", "mujocoinclude"];
 
 /// The elements of a model, with the children of included files in place of `<include>`.
 pub(super) struct Document {
@@ -72,19 +81,30 @@ impl Document {
         let alone = |problem: String| MjcfErrors::one(MjcfError::of_file(path, problem));
         let bytes = read(path).map_err(alone)?;
         let text = text_of(bytes).map_err(alone)?;
+        match first_element(&text) {
+            Some(first) if OURS.contains(&first) => {}
+            // It may be any file, so that nothing of it is shown.
+            other => {
+                let (found, hint) = match other {
+                    Some("robot") => ("<robot>", "a URDF file is read by `Urdf(path: …)`"),
+                    Some(_) => ("another element", STARTS),
+                    None => ("no element", STARTS),
+                };
+                let problem = format!("expected <mujoco>, found {found}");
+                let error = MjcfError::of_file(path, problem);
+                return Err(MjcfErrors::one(MjcfError { hint: Some(hint.to_owned()), ..error }));
+            }
+        }
         if document.add_file(path, text, None, read).is_none() && document.errors.is_empty() {
             return Err(alone("expected an element".to_owned()));
         }
         document.finish()?;
-        let root = &document.elements[0];
-        if root.name != "mujoco" {
-            let (place, found) = (root.place, root.name.clone());
-            let hint = match found.as_str() {
-                "mujocoinclude" => "this file is a part, which another one includes",
-                "robot" => "a URDF file is read by `Urdf(path: …)`",
-                _ => "a model of MuJoCo starts with <mujoco>",
-            };
-            document.error_with_hint(place, format!("expected <mujoco>, found <{found}>"), hint);
+        let Element { name, place, .. } = &document.elements[0];
+        let place = *place;
+        if name == "mujocoinclude" {
+            let problem = "expected <mujoco>, found <mujocoinclude>";
+            let hint = "this file is a part, which another one includes";
+            document.error_with_hint(place, problem, hint);
         }
         document.finish()?;
         Ok(document)
@@ -125,8 +145,14 @@ impl Document {
     }
 
     fn located(&self, place: Place, problem: String, hint: Option<String>) -> MjcfError {
-        let File { path, text } = &self.files[place.file];
-        MjcfError::located(path, text, place.at, problem, hint)
+        let File { path, text, is_ours } = &self.files[place.file];
+        if *is_ours {
+            return MjcfError::located(path, text, place.at, problem, hint);
+        }
+        let problem = "it is no part of a model of MuJoCo".to_owned();
+        let hint = Some("a part starts with <mujocoinclude>".to_owned());
+        let located = MjcfError::located(path, text, place.at, problem, hint);
+        MjcfError { excerpt: String::new(), ..located }
     }
 
     /// `file:line:column`.
@@ -154,7 +180,8 @@ impl Document {
         let mut root = None;
         while let Some((path, text, include)) = waiting.pop() {
             let file = self.files.len();
-            self.files.push(File { path: path.clone(), text: text.clone() });
+            let is_ours = first_element(&text).is_some_and(|first| OURS.contains(&first));
+            self.files.push(File { path: path.clone(), text: text.clone(), is_ours });
             // Elements nest without recursion in roxmltree; entities are off with DTDs.
             let parsed = match roxmltree::Document::parse(&text) {
                 Ok(parsed) => parsed,

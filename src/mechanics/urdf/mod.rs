@@ -32,8 +32,12 @@ use nalgebra::Vector3;
 pub use error::{NotUsed, UrdfError, Warning};
 pub use package::{PackageError, PackageSearch, resolve_package};
 
+use crate::first_element::first_element;
 use crate::model::{Base, Model};
 use crate::placement::Placement;
+
+/// First elements of files that describe robots, which may be named in messages.
+const KNOWN: [&str; 3] = ["robot", "mujoco", "sdf"];
 
 /// What to do with a joint that mimics another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +101,12 @@ impl Model {
     /// [`UrdfError`], with the line where it is known, if the text is not well-formed URDF, the
     /// links do not form trees, a number is missing or impossible, or mimic joints form a cycle.
     pub fn from_urdf(text: &str, options: &Options) -> Result<(Self, Vec<Warning>), UrdfError> {
+        if let Some(first) = first_element(text).filter(|first| !KNOWN.contains(first)) {
+            // It may be any file, so that nothing of it is shown.
+            let found = if first.is_empty() { "no element" } else { "another element" };
+            let problem = format!("expected <robot>, found {found}");
+            return Err(UrdfError::Xml { line: 1, problem });
+        }
         let elements = xml::parse(text)?;
         let version = schema::check(&elements)?;
         let mut warnings = Vec::new();

@@ -8,6 +8,7 @@ use super::scopes::{Default, Macro, Node, Parameter, Property, Scopes, parameter
 use super::value::Value;
 use super::write::write;
 use super::{Expanded, XacroError, XacroOptions};
+use crate::first_element::first_element;
 use crate::urdf::xml::{self, Element};
 
 /// Deepest nesting of expressions, macros, includes, properties and elements in one another, and
@@ -397,6 +398,10 @@ impl<'a> Expander<'a> {
         };
         let paid = spend(&mut self.within(scope), 1 + text.len());
         paid.map_err(|why| self.error(node, why))?;
+        if first_element(&text).is_none() {
+            // It may be any file, so that nothing of it is shown.
+            return Err(self.error(node, format!("`{name}`: expected XML, found no element")));
+        }
         let root = self.parse(name, &text)?;
         let scope = match node.attribute("ns") {
             None => scope,

@@ -115,8 +115,12 @@ pub(super) fn call_function(
                 let value = evaluate(&parse(text)?, &mut own)?.number();
                 value.ok_or_else(|| format!("`{text}` is no number"))
             };
-            let read = yaml::read(&text, &mut number);
-            return read.map_err(|why| format!("{name}: {why}"));
+            let read = yaml::read(&text, &mut number).map_err(|why| format!("{name}: {why}"))?;
+            return match read {
+                Value::Table(_) | Value::List(_) | Value::None => Ok(read),
+                // Any text is a scalar of YAML, and none of it gets into messages.
+                _ => Err(format!("{name}: expected a list or a dictionary")),
+            };
         }
         ("str", [value]) => return Ok(Value::text(text(value)?)),
         ("bool", [value]) => return Ok(Value::Bool(value.is_true())),

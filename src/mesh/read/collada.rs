@@ -19,11 +19,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Mesh, MeshError> {
     let text = text.trim_start_matches('\u{feff}');
     let options = ParsingOptions { nodes_limit: 50_000_000, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options)
-        .map_err(|error| MeshError::line(error.pos().row as usize, error.to_string()))?;
+        .map_err(|error| MeshError::line(error.pos().row as usize, "expected well-formed XML"))?;
     let root = document.root_element();
     if root.tag_name().name() != "COLLADA" {
-        let message = format!("expected <COLLADA>, found <{}>", root.tag_name().name());
-        return Err(MeshError::malformed(message));
+        // It may be any file, so that nothing of it is shown.
+        return Err(MeshError::malformed("expected <COLLADA>, found another element"));
     }
     let mut reader = Reader { ids: HashMap::new(), geometries: HashMap::new(), nodes: 0 };
     for node in root.descendants().filter(Node::is_element) {

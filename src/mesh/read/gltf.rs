@@ -135,7 +135,7 @@ pub(super) fn read(
         None => (bytes, None),
     };
     let root: Root = serde_json::from_slice(json)
-        .map_err(|error| MeshError::line(error.line(), error.to_string()))?;
+        .map_err(|error| MeshError::line(error.line(), "expected glTF in JSON"))?;
     if let Some(needed) = root.extensions_required.iter().find(|name| is_geometry(name)) {
         let shown = needed.escape_debug();
         return Err(MeshError::malformed(format!("the extension `{shown}` is not read")));

@@ -87,11 +87,11 @@ fn vertex(line: usize, rest: &str) -> Result<Vector3<f64>, MeshError> {
 fn index(line: usize, corner: &str, vertices: usize) -> Result<u32, MeshError> {
     let first = corner.split('/').next().unwrap_or("");
     let wrong = || {
-        let shown: String = first.chars().take(20).collect();
-        let shown = shown.escape_debug();
+        // What is no number may be of any file, so that it is not shown.
+        let found = first.parse::<i64>().map_or("another word".to_owned(), |n| format!("`{n}`"));
         MeshError::line(
             line,
-            format!("expected the number of a vertex among {vertices}, found `{shown}`"),
+            format!("expected the number of a vertex among {vertices}, found {found}"),
         )
     };
     let number: i64 = first.parse().map_err(|_| wrong())?;

@@ -53,6 +53,9 @@ pub(super) fn read_all(paths: &[PathBuf]) -> Result<(Vec<Given>, Findings), Erro
     Ok((given, findings))
 }
 
+/// The format that a problem file names.
+const FORMAT: &str = "legwork-problem";
+
 /// What is wrong with a file.
 struct Mistake {
     message: String,
@@ -65,10 +68,16 @@ fn read(bytes: Vec<u8>) -> Result<NamedProblem, Mistake> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let end = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(&error.as_bytes()[..end]).into_owned();
+        let (text, end) = if text.contains(FORMAT) { (text, end) } else { (String::new(), 0) };
         let message = "expected UTF-8, found other bytes".to_owned();
         Mistake { message, text, at: end..end }
     })?;
     problem_file::read(&text).map_err(|error| {
+        if !text.contains(FORMAT) {
+            // It may be any file, so that nothing of it is shown.
+            let message = format!("expected a problem file, which has \"format\": \"{FORMAT}\"");
+            return Mistake { message, text: String::new(), at: 0..0 };
+        }
         let at = problem_file::place(&text, &error);
         Mistake { message: error.to_string(), text, at }
     })

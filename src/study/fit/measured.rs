@@ -36,6 +36,11 @@ impl Measured {
         let header = table.header().to_vec();
         let names: Vec<ColumnName<'_>> =
             header.iter().map(|name| ColumnName::parse(name)).collect();
+        if table.known_names().is_empty() {
+            return Err(wrong(
+                "expected rows of numbers, the time `t` first, found none".to_owned(),
+            ));
+        }
         if names.first().is_none_or(|first| first.name != "t") {
             let found = header.first().map_or("", String::as_str);
             return Err(wrong(format!(
@@ -89,9 +94,6 @@ impl Measured {
             for (column, at) in columns.iter_mut().zip(&wanted) {
                 column.push(number(*at)?);
             }
-        }
-        if times.is_empty() {
-            return Err(wrong("expected rows, found none".to_owned()));
         }
         let channels = wanted.iter().zip(columns).map(|(at, values)| {
             let mean = values.iter().sum::<f64>() / values.len() as f64;

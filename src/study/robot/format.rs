@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use legwork_mechanics::first_element;
+
 use crate::error::Error;
 
 /// A kind of robot file.
@@ -43,7 +45,7 @@ impl Format {
             return Ok(Self::Robot);
         }
         let head = head(path).map_err(|error| Error::request(format!("`{shown}`: {error}")))?;
-        let found = match first_element(&head) {
+        let found = match first_element(text(&head)) {
             Some("robot") => return Ok(Self::Urdf),
             Some("mujoco") => return Ok(Self::Mjcf),
             Some("mujocoinclude") => {
@@ -52,13 +54,14 @@ impl Format {
             Some("sdf") => {
                 "SDF (<sdf>): convert it, for instance by `gz sdf -p` from a URDF".into()
             }
-            Some(other) => format!("<{other}>"),
+            // It may be any file, so that nothing of it is shown.
+            Some(other) if !other.is_empty() => "another element".to_owned(),
             // Perhaps it was meant to be one; its reader says what is wrong.
-            None if matches!(ending(&path.to_string_lossy()), "urdf" | "xacro") => {
+            _ if matches!(ending(&path.to_string_lossy()), "urdf" | "xacro") => {
                 return Ok(Self::Urdf);
             }
-            None if head.is_empty() => "an empty file".to_owned(),
-            None => "no XML element".to_owned(),
+            _ if head.is_empty() => "an empty file".to_owned(),
+            _ => "no XML element".to_owned(),
         };
         Err(Error::request(format!(
             "`{shown}`: expected URDF or xacro (<robot>), a model of MuJoCo (<mujoco>), or a robot \
@@ -79,45 +82,21 @@ fn head(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// The name of the first element, without declarations and comments before it.
-fn first_element(head: &[u8]) -> Option<&str> {
-    // What is cut off at the end of the head is not looked at.
-    let text = match std::str::from_utf8(head) {
+/// What is cut off at the end of the head is not looked at.
+fn text(head: &[u8]) -> &str {
+    match std::str::from_utf8(head) {
         Ok(text) => text,
-        Err(error) => std::str::from_utf8(&head[..error.valid_up_to()]).ok()?,
-    };
-    let mut rest = text;
-    loop {
-        rest = rest.split_once('<')?.1;
-        let end = match rest {
-            comment if comment.starts_with("!--") => "-->",
-            other if other.starts_with(['!', '?']) => ">",
-            _ => break,
-        };
-        rest = rest.split_once(end)?.1;
+        Err(error) => std::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default(),
     }
-    let name = rest.split(|c: char| c.is_whitespace() || matches!(c, '>' | '/')).next()?;
-    (!name.is_empty() && name.len() <= 64).then_some(name)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::first_element;
+    use super::{first_element, text};
 
     #[test]
-    fn the_first_element_stands_behind_declarations_and_comments() {
-        for (text, name) in [
-            ("<robot name='a'>", Some("robot")),
-            ("\u{feff}<?xml version='1.0'?>\n<!-- <sdf> -->\n<mujoco>", Some("mujoco")),
-            ("<!DOCTYPE robot>\n<robot/>", Some("robot")),
-            ("solid stl", None),
-            ("<!-- no end <robot>", None),
-            ("<", None),
-            ("", None),
-        ] {
-            assert_eq!(first_element(text.as_bytes()), name, "{text}");
-        }
-        assert_eq!(first_element(b"<robot \xff"), Some("robot"));
-        assert_eq!(first_element(b"\xff\xfe<robot"), None);
+    fn the_first_element_is_found_in_front_of_other_bytes() {
+        assert_eq!(first_element(text(b"<robot \xff")), Some("robot"));
+        assert_eq!(first_element(text(b"\xff\xfe<robot")), None);
     }
 }

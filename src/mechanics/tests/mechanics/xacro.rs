@@ -310,6 +310,7 @@ fn mistakes_in_yaml_files_are_told_with_their_line() {
         ("a: !python/object:os.system x", "is not known"),
         ("a: 1\n---\nb: 2", "one document"),
         ("a: &a [*a]", "l.yaml: "),
+        ("KEY=hunter2", "expected a list or a dictionary"),
         (&deep, "l.yaml: "),
         (&doubling, "too long"),
     ] {

@@ -29,25 +29,44 @@ fn included_files_have_places_and_no_circles() {
     };
     let main = "<mujoco>\n  <include file=\"part.xml\"/>\n</mujoco>";
     assert_eq!(
-        with(main, "<x>\n  <worldbody>\n <body poss=\"1 0 0\"/></worldbody></x>"),
+        with(main, "<mujoco>\n  <worldbody>\n <body poss=\"1 0 0\"/></worldbody></mujoco>"),
         "part.xml:3:8: <body> has no attribute `poss`"
     );
     assert_eq!(
-        with(main, "<x><include file=\"part.xml\"/></x>"),
-        "part.xml:1:19: `part.xml` is included already, or includes itself"
+        with(main, "<mujoco><include file=\"part.xml\"/></mujoco>"),
+        "part.xml:1:24: `part.xml` is included already, or includes itself"
     );
     assert_eq!(
-        with(main, "<x><include file=\"model.xml\"/></x>"),
-        "part.xml:1:19: `model.xml` is included already, or includes itself"
+        with(main, "<mujoco><include file=\"model.xml\"/></mujoco>"),
+        "part.xml:1:24: `model.xml` is included already, or includes itself"
     );
     assert_eq!(
-        with(main, "<x><include file=\"no.xml\"/></x>"),
-        "part.xml:1:19: `no.xml` is not read: no file `no.xml`"
+        with(main, "<mujoco><include file=\"no.xml\"/></mujoco>"),
+        "part.xml:1:24: `no.xml` is not read: no file `no.xml`"
     );
     assert_eq!(
-        with(main, "<x><a></x>"),
-        "part.xml:1:7: not well-formed XML: expected 'a' tag, not 'x' at 1:7"
+        with(main, "<mujoco><a></mujoco>"),
+        "part.xml:1:12: not well-formed XML: expected 'a' tag, not 'mujoco' at 1:12"
     );
+}
+
+#[test]
+fn nothing_of_a_file_that_is_no_model_is_told() {
+    for secret in [
+        "KEY=hunter2\n",
+        "<hunter2/>",
+        "<settings><key hunter2=\"a\"/></settings>",
+        "<settings><joint pos=\"hunter2\"/></settings>",
+        "<settings><hunter2></settings>",
+        "hunter2: <mujoco/>",
+    ] {
+        let include =
+            "<mujoco><worldbody><body><include file=\"part\"/></body></worldbody></mujoco>";
+        for files in [&[("model", secret)][..], &[("model", include), ("part", secret)]] {
+            let errors = read(files, |_| ()).map(|_| ()).unwrap_err();
+            assert!(!format!("{errors:?}").contains("hunter2"), "{secret}: {errors:?}");
+        }
+    }
 }
 
 /// The corners of a cuboid, by bits.
