@@ -145,7 +145,7 @@ pub use function::{
     Argument, Call, Function, FunctionBlock, FunctionBody, FunctionDeclaration, FunctionStep,
     Functions, ResultOf, Results,
 };
-pub use hidden::is_hidden;
+pub use hidden::{is_hidden, marked};
 pub use input::Input;
 pub use instance::{
     ErasedBlock, Instance, InstanceIo, OutputIo, PlannedBlock, View, WrapBlock, erase,

@@ -41,7 +41,7 @@ pub(crate) fn tell(text: &str) -> Result<(), Failure> {
         return Ok(());
     }
     if is_json() {
-        say(text);
+        say_styled(&clean(text));
         return Ok(());
     }
     print(&format!("{text}\n"))
@@ -50,7 +50,7 @@ pub(crate) fn tell(text: &str) -> Result<(), Failure> {
 /// Writes a line to standard error that is no error: a warning, what was written where.
 pub(crate) fn note(text: &str) {
     if !is_quiet() {
-        say(text);
+        say_styled(&clean(text));
     }
 }
 
@@ -72,7 +72,35 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes a line about an error to standard error. What cannot be said is not said.
 pub(crate) fn say(text: &str) {
-    say_styled(&clean(text));
+    say_styled(&clean(&brief(text)));
+}
+
+/// A message without the rest of what it repeats: of a word that is far longer than what somebody
+/// wrote there is the beginning, and of a text of that kind, too.
+pub(crate) fn brief(text: &str) -> Cow<'_, str> {
+    const WORD: usize = 1000;
+    const SHOWN: usize = 200;
+    const TEXT: usize = 20_000;
+    let is_long = |word: &str| word.len() > WORD;
+    if text.len() <= TEXT && !text.split(char::is_whitespace).any(is_long) {
+        return text.into();
+    }
+    let mut out = String::new();
+    for word in text.split_inclusive(char::is_whitespace) {
+        if out.len() > TEXT {
+            out.push('…');
+            break;
+        }
+        match is_long(word.trim_end()) {
+            true => {
+                out.extend(word.chars().take(SHOWN));
+                out.push('…');
+                out.extend(word.chars().next_back().filter(|end| end.is_whitespace()));
+            }
+            false => out += word,
+        }
+    }
+    out.into()
 }
 
 /// As [`say`], for a text that [`clean`] has seen and that holds colours.
@@ -158,6 +186,19 @@ impl<W: Write> Write for Pipe<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_do_not_repeat_all_of_what_is_long() {
+        let usual = "no file `a b.ron`;\n  there is `c.ron`\n";
+        assert_eq!(brief(usual), usual);
+        let word = "ä".repeat(1_000_000);
+        let cut = brief(&word);
+        assert!(cut.len() < 500 && cut.ends_with('…'));
+        let between = format!("expected `a`, found `{word}`\nnext");
+        assert!(brief(&between).starts_with("expected `a`, found `ää"));
+        assert!(brief(&between).ends_with("…\nnext"));
+        assert!(brief(&"word ".repeat(1_000_000)).len() < 30_000);
+    }
 
     #[test]
     fn nothing_that_a_terminal_obeys_is_left() {

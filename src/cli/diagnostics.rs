@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
-use legwork_block::{Diagnostic, Diagnostics, FileId, Label, Severity};
+use legwork_block::{Diagnostic, Diagnostics, FileId, Label, Severity, marked};
 use legwork_diagram::render::SourceMap;
 use legwork_study::{Findings, RunFault, relative};
 
@@ -29,13 +29,14 @@ pub(crate) fn say(diagnostic: &Diagnostic, sources: &SourceMap) {
     }
 }
 
-/// Without what a terminal would obey; texts of files are cleaned as they are drawn.
+/// Without what a terminal would obey and without the rest of what is long; texts of files are
+/// cleaned as they are drawn.
 fn clean(diagnostic: &Diagnostic) -> Diagnostic {
     let mut clean = diagnostic.clone();
     let labels = std::iter::once(&mut clean.primary).chain(&mut clean.secondary);
     let texts = labels.map(|label| &mut label.text).chain(&mut clean.hints);
     for text in texts.chain(std::iter::once(&mut clean.message)) {
-        *text = console::clean(text).into_owned();
+        *text = console::clean(&console::brief(text)).into_owned();
     }
     clean
 }
@@ -69,10 +70,11 @@ fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> 
         let file = label.span.file;
         marks.entry((file != main, file)).or_default().push(mark(kind, label, sources));
     }
+    let text = |file| marked(sources.text(file));
     let mut group: Group<'_> =
         Group::with_title(level.primary_title(diagnostic.message.as_str()).id(diagnostic.code));
     for ((_, file), annotations) in marks {
-        let snippet = Snippet::source(sources.text(file))
+        let snippet = Snippet::source(text(file))
             .path(console::clean(relative(sources.name(file))))
             .annotations(annotations);
         group = group.element(snippet);
@@ -122,6 +124,19 @@ mod tests {
         place("^ here");
         place("- declared here");
         place("help: leave it out");
+    }
+
+    #[test]
+    fn marks_stand_under_their_places_behind_what_a_terminal_obeys() {
+        let mut sources = SourceMap::default();
+        let before = "/*\u{9b}31m \u{61c}\u{202e}\u{2066}*/ ";
+        let file = sources.add("a.ron", format!("{before}wrong").as_bytes());
+        let span = Span::new(file, before.len(), before.len() + 5);
+        let text = render(&Diagnostic::error("code", span, "no"), &sources, &Renderer::plain());
+        assert!(!text.replace('\n', "").contains(legwork_block::is_hidden), "{text:?}");
+        let line = |part: &str| text.lines().find(|line| line.contains(part)).unwrap_or_default();
+        let column = |part: &str| line(part).split(part).next().map(|left| left.chars().count());
+        assert_eq!(column("wrong"), column("^^^^^"), "{text}");
     }
 
     #[test]

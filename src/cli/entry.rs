@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use clap::error::ErrorKind;
+use legwork_block::is_hidden;
 use legwork_study::files::Roots;
 use legwork_study::{Library, Registry};
 use serde_json::{Value, json};
@@ -38,8 +39,7 @@ pub fn command_of(arguments: &[OsString], register: impl FnOnce(&mut Registry)) 
     let parsed = match CommandLine::try_parse_from(arguments) {
         Ok(parsed) => parsed,
         Err(error) => {
-            let is_json = arguments.iter().any(|word| word == "--json");
-            return misunderstood(&error, is_json).number();
+            return misunderstood(&error, arguments).number();
         }
     };
     console::configure(parsed.json, parsed.quiet);
@@ -77,7 +77,7 @@ fn answer(outcome: Result<Answer, Failure>, json: bool) -> Code {
 
 fn fail(message: &str, json: bool) -> Result<(), Failure> {
     console::say(&format!("error: {message}"));
-    if json { print_json(&json!({ "error": message })) } else { Ok(()) }
+    if json { print_json(&json!({ "error": console::brief(message) })) } else { Ok(()) }
 }
 
 fn print_json(value: &Value) -> Result<(), Failure> {
@@ -85,9 +85,16 @@ fn print_json(value: &Value) -> Result<(), Failure> {
 }
 
 /// Help and version are answers; everything else that the parser says is a mistake.
-fn misunderstood(error: &clap::Error, json: bool) -> Code {
+fn misunderstood(error: &clap::Error, arguments: &[OsString]) -> Code {
+    let json = arguments.iter().any(|word| word == "--json");
     let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    let _ = error.print();
+    // The parser repeats words as they are.
+    let words = arguments.iter().map(|word| word.to_string_lossy());
+    if words.into_iter().any(|word| word.contains(is_hidden)) {
+        console::say(error.render().to_string().trim_end());
+    } else {
+        let _ = error.print();
+    }
     if asked {
         return Code::Success;
     }

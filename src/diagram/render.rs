@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use legwork_block::{Diagnostic, Diagnostics, FileId, Label, Severity, Span};
+use legwork_block::{Diagnostic, Diagnostics, FileId, Label, Severity, Span, marked};
 use serde_json::{Value, json};
 
 /// The files of one compilation: names and texts, by [`FileId`].
@@ -135,7 +135,7 @@ pub fn to_text(diagnostics: &Diagnostics, sources: &SourceMap) -> String {
 }
 
 /// One diagnostic as plain text: `file:line:column: error[code]: message`, the line, a caret,
-/// other places, hints.
+/// other places, hints. What a terminal would obey is marked.
 pub fn one_to_text(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let severity = match diagnostic.severity {
         Severity::Error => "error",
@@ -151,7 +151,7 @@ pub fn one_to_text(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     for hint in &diagnostic.hints {
         text += &format!("  = hint: {hint}\n");
     }
-    text
+    marked(&text).into_owned()
 }
 
 fn head(label: &Label, sources: &SourceMap) -> String {
@@ -213,6 +213,14 @@ mod tests {
             "a.ron:1:2: error[code]: message\n1 | A(b\n  |  ^^ here\n"
         );
         assert!(rendered("é", 1, 99).starts_with("a.ron:1:1:"));
+    }
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_shown() {
+        for hidden in ["\u{1b}", "\u{9b}", "\u{202e}"] {
+            let text = rendered(&format!("a{hidden}[31m b"), 0, 1);
+            assert!(!text.contains(hidden), "{text:?}");
+        }
     }
 
     #[test]
