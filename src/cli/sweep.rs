@@ -156,6 +156,9 @@ fn run(
         // Tried before anything runs, so that a slip costs no time.
         Output::create(path).map_err(|error| files::cannot_write(path, &error))?;
     }
+    if let Some(directory) = &arguments.out {
+        files::refuse_input(&directory.join(REPORT), plan.inputs())?;
+    }
     let progress = Progress::default();
     let written = Mutex::new(Instant::now());
     let each = |sweep: &Sweep, _| {

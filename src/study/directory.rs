@@ -30,6 +30,8 @@ pub(crate) struct RunDirectory {
     companions: Vec<PathBuf>,
     /// What could not be written.
     unwritten: Vec<Error>,
+    /// Files that this run reads.
+    inputs: Vec<PathBuf>,
     _lock: Lock,
 }
 
@@ -53,6 +55,7 @@ impl RunDirectory {
             recording,
             companions: Vec::new(),
             unwritten: Vec::new(),
+            inputs: inputs.to_vec(),
             _lock: lock,
         };
         directory.clear(inputs)?;
@@ -106,6 +109,17 @@ impl RunDirectory {
         Ok(self.path.join(RECORDING))
     }
 
+    /// A name for a file of this run: with a number if the file of this name is read, as the
+    /// snapshot of an interrupt is by the run that continues it.
+    pub(crate) fn unread(&self, name: String) -> String {
+        let is_read =
+            |name: &String| files::refuse_input(&self.path.join(name), &self.inputs).is_err();
+        let (stem, ending) = name.rsplit_once('.').unwrap_or((name.as_str(), ""));
+        let numbered = (2..).map(|number: usize| format!("{stem}-{number}.{ending}"));
+        let mut names = std::iter::once(name.clone()).chain(numbered);
+        names.find(|name| !is_read(name)).unwrap_or_default()
+    }
+
     /// Writes a file of this run beside the recording; its path. What cannot be written is told at
     /// the end.
     pub(crate) fn write(&mut self, name: &str, bytes: &[u8]) -> PathBuf {
@@ -114,6 +128,7 @@ impl RunDirectory {
             RUN_JSON => Ok(()),
             _ => self.note(Path::new(name)),
         };
+        let written = written.and_then(|()| files::refuse_input(&path, &self.inputs));
         if let Err(error) = written.and_then(|()| files::write(&path, bytes)) {
             self.unwritten.push(error);
         }
@@ -239,6 +254,24 @@ mod tests {
         }
         drop(RunDirectory::take(&path, &[]).expect("the third run"));
         assert!(!is_there("t=1.snapshot") && is_there("problems/own.json"));
+    }
+
+    #[test]
+    fn what_a_run_reads_it_does_not_write() {
+        let here = tempfile::tempdir().expect("a directory");
+        let path = here.path().join("run");
+        std::fs::create_dir(&path).expect("a directory");
+        let read = ["interrupt.snapshot", "interrupt-2.snapshot", "other"];
+        let inputs: Vec<PathBuf> = read.iter().map(|name| path.join(name)).collect();
+        inputs.iter().for_each(|file| std::fs::write(file, "kept").expect("a file"));
+        let mut run = RunDirectory::take(&path, &inputs).expect("a run");
+        assert_eq!(run.unread("t=1.snapshot".to_owned()), "t=1.snapshot");
+        assert_eq!(run.unread("interrupt.snapshot".to_owned()), "interrupt-3.snapshot");
+        run.write("other", b"new");
+        assert!(run.unwritten().iter().any(|error| error.to_string().contains("is read here")));
+        for file in &inputs {
+            assert_eq!(std::fs::read(file).expect("a file"), b"kept");
+        }
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub use problems::Given;
 pub use table::{Cell, Dispute, Score, Table};
 
 use crate::error::Error;
+use crate::files;
 use crate::findings::Findings;
 
 /// Differences beyond this are a disagreement, unless the request says otherwise: solvers of
@@ -103,6 +104,9 @@ pub fn duel(request: &DuelRequest) -> Result<Result<Duel, Findings>, Error> {
     let (given, findings) = problems::read_all(&request.problems)?;
     if findings.count(Severity::Error) > 0 {
         return Ok(Err(findings));
+    }
+    if let Some(file) = &request.shrink {
+        files::refuse_input(file, given.iter().map(|one| &one.file))?;
     }
     // The names have been looked up, so none is lost here.
     let mut solvers: Vec<_> = names.iter().filter_map(|name| solvers::make(name)).collect();

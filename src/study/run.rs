@@ -160,7 +160,11 @@ impl Model {
         }
         let mut kept = match &request.record {
             Record::Directory(directory) => {
-                Some(RunDirectory::take(directory, &self.inputs(&request.inputs))?)
+                let inputs = self.inputs(&request.inputs);
+                for (_, name) in &orders.snapshots {
+                    files::refuse_input(&directory.join(name), &inputs)?;
+                }
+                Some(RunDirectory::take(directory, &inputs)?)
             }
             Record::Nothing | Record::Memory => None,
         };
@@ -195,7 +199,7 @@ impl Model {
             execution,
             cancelled: events.cancelled,
             latest: events.latest,
-            snapshots: events.snapshots.into_iter().map(taken).collect(),
+            snapshots: events.snapshots.into_iter().map(|one| taken(one, kept.as_ref())).collect(),
             directory,
             problems: Vec::new(),
             unwritten: Vec::new(),
@@ -235,7 +239,8 @@ fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64())
 }
 
-fn taken(drive::Taken { name, t, bytes }: drive::Taken) -> Taken {
+fn taken(drive::Taken { name, t, bytes }: drive::Taken, kept: Option<&RunDirectory>) -> Taken {
+    let name = kept.map_or_else(|| name.clone(), |kept| kept.unread(name.clone()));
     let snapshot = bytes.map(|bytes| Snapshot::new(name.clone(), bytes));
     Taken { t, name, snapshot: snapshot.map_err(|error| error.to_string()) }
 }
@@ -397,8 +402,9 @@ impl Run {
         let kept = || self.snapshots.iter().filter(|taken| taken.snapshot.is_ok());
         if let Some(fault) = &execution.fault {
             let mut fault = fault_to_json(fault, self.model.sources());
-            let is_kept = kept().any(|taken| taken.name == drive::FAULT);
-            fault["snapshot"] = if is_kept { path_of(drive::FAULT) } else { Value::Null };
+            // That of the last good step is the last.
+            let last = self.snapshots.last().filter(|taken| taken.snapshot.is_ok());
+            fault["snapshot"] = last.map_or(Value::Null, |taken| path_of(&taken.name));
             add("fault", fault);
         }
         if let Some(times) = &execution.profile {

@@ -38,7 +38,7 @@ use crate::diagram::Diagram;
 use crate::directory;
 use crate::error::Error;
 use crate::execution::Outcome;
-use crate::files::Lock;
+use crate::files::{self, Lock};
 use crate::findings::Findings;
 use crate::pool;
 use crate::watch::Watch;
@@ -256,8 +256,13 @@ impl SweepPlan {
     /// If its directory cannot be written, another sweep writes into it, or it is to be resumed
     /// or merged and what has ended is of another sweep.
     pub fn run(self, each: Each<'_>, watch: Watch<'_>, cancel: &Cancel) -> Result<Sweep, Error> {
+        let mut inputs = self.inputs();
         let Self { diagram, axes, whole, cells, prepared, directories, findings, jobs, request } =
             self;
+        inputs.extend(request.merge.iter().filter_map(|part| match part {
+            Finished::Directory(folder) => Some(folder.join(rows::NAME)),
+            Finished::Rows(_) => None,
+        }));
         let mut ends: Vec<End> = cells.iter().map(|_| End::NotRun).collect();
         let identity = |(cell, prepared)| rows::identity(cell, prepared, &request.show);
         let identities: Vec<u64> = cells.iter().zip(&prepared).map(identity).collect();
@@ -285,6 +290,7 @@ impl SweepPlan {
                 }
             }
             if let Some(directory) = &request.directory {
+                files::refuse_input(&directory.join(rows::NAME), &inputs)?;
                 directory::make(directory)?;
                 lock = Some(Lock::of(directory)?);
                 let kept = match request.resume {

@@ -355,6 +355,60 @@ fn what_is_of_another_kind_is_not_shown() {
     }
 }
 
+#[test]
+fn what_is_read_is_not_replaced() {
+    let here = folder();
+    let table = "t,a\n0,1\n1,2\n";
+    let reads = |file: &str| {
+        format!(
+            r#"Diagram(run: (stop: "1 s", step: "0.1 s"), log: ["a.y"], blocks: {{
+                "a": SignalFromFile(path: "{file}", column: "a"),
+                "g": Gain(gain: 1, in: {{ "u": "a.y" }}) }})"#
+        )
+    };
+    std::fs::create_dir(here.path().join("r")).unwrap();
+    for (file, arguments) in [
+        ("r/t=0.5.snapshot", &["run", "a.ron", "--out", "r", "--snapshot-at", "0.5 s"][..]),
+        ("r/run.json", &["run", "a.ron", "--out", "r"]),
+        ("r/sweep.rows", &["sweep", "a.ron", "--over", "g.gain=1,2", "--out", "r"]),
+        ("r/sweep.json", &["sweep", "a.ron", "--over", "g.gain=1,2", "--out", "r"]),
+    ] {
+        write(&here, file, table);
+        write(&here, "a.ron", reads(file));
+        let done = legwork(here.path(), arguments);
+        assert_eq!(done.code, 64, "{file}: {}", done.said());
+        assert!(done.err.contains("is read here"), "{file}: {}", done.err);
+        assert_eq!(read(here.path(), file), Some(table.into()), "{file}");
+        std::fs::remove_file(here.path().join(file)).unwrap();
+    }
+    let problem = std::fs::read(repository().join("tests/data/problems/landing.json")).unwrap();
+    std::fs::write(here.path().join("p.json"), &problem).unwrap();
+    let done = legwork(here.path(), &["duel", "p.json", "--shrink", "p.json", "--tol", "0"]);
+    assert_eq!(done.code, 64, "{}", done.said());
+    assert_eq!(read(here.path(), "p.json"), Some(problem));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_continues_an_interrupted_one_in_its_place_keeps_its_snapshot() {
+    let here = folder();
+    write(&here, "a.ron", long());
+    let begin = ["run", "a.ron", "--out", "r", "--pace", "1"];
+    let interrupted = |arguments: &[&str], file: &str| {
+        let child = start(here.path(), arguments);
+        let begun = Instant::now();
+        wait_for(&here.path().join("r/run.mcap"));
+        std::thread::sleep(Duration::from_millis(200).saturating_sub(begun.elapsed()));
+        signal(&child, "-INT");
+        assert_eq!(end(child).code, 130);
+        read(here.path(), file).expect("a snapshot")
+    };
+    let first = interrupted(&begin, "r/interrupt.snapshot");
+    let on = [&begin[..], &["--resume", "r/interrupt.snapshot"]].concat();
+    interrupted(&on, "r/interrupt-2.snapshot");
+    assert_eq!(read(here.path(), "r/interrupt.snapshot"), Some(first));
+}
+
 #[cfg(unix)]
 #[test]
 fn devices_are_not_read() {

@@ -25,7 +25,7 @@ use crate::model::Model;
 use crate::run::{RECORDING, RUN_JSON, Run};
 
 /// Name of the file in the directory of a sweep.
-const NAME: &str = "sweep.rows";
+pub(super) const NAME: &str = "sweep.rows";
 /// The first bytes, with the version of the form.
 const MARK: &[u8; 8] = b"LWSWEEP2";
 
