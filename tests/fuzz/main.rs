@@ -108,7 +108,7 @@ const TARGETS: [Entry; 22] = [
     ("dap", 200, || Box::new(editors::Messages::dap())),
     ("commands", 400, || Box::new(commands::Commands::new())),
     ("scripts", 60, || Box::new(commands::Scripts)),
-    ("same", 150, || Box::new(same::Same)),
+    ("same", 150, || Box::new(same::Same::new())),
     ("solvers", 300, || Box::new(solvers::Solvers)),
 ];
 

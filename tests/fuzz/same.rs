@@ -31,12 +31,12 @@ const BLOCKS: [&str; 34] = [
     "Relay(on: 0.5, off: -0.5, in: { \"u\": u })",
     "Backlash(width: 0.3, in: { \"u\": u })",
     "Quantizer(interval: 0.1, in: { \"u\": u })",
-    "RateLimiter(rise: 20, fall: -10, in: { \"u\": u })",
+    "RateLimiter(rising: 20, falling: -10, in: { \"u\": u })",
     "Integrator(initial: N, in: { \"u\": u })",
     "Integrator(initial: 0, lower: -0.05, upper: 0.05, in: { \"u\": u })",
     "TransferFunction(numerator: [1], denominator: [0.01, 1], in: { \"u\": u })",
-    "Derivative(filter: \"100 1/s\", in: { \"u\": u })",
-    "Pid(p: N, i: 3, d: 0.01, upper: 1, lower: -1, in: { \"u\": u })",
+    "Derivative(filter: \"100 rad/s\", in: { \"u\": u })",
+    "Pid(kp: N, ki: 3, kd: 0.01, upper: 1, lower: -1, in: { \"u\": u })",
     "TransportDelay(delay: \"7 ms\", in: { \"u\": u })",
     "UnitDelay(every: \"T\", in: { \"u\": u })",
     "Delay(every: \"T\", length: 3, in: { \"u\": u })",
@@ -69,6 +69,58 @@ const RUN: &str = "stop: \"60 ms\", step: \"1 ms\"";
 
 pub(crate) struct Same;
 
+impl Same {
+    /// The target, whose blocks all compile: a diagram with one that does not would say nothing.
+    pub(crate) fn new() -> Self {
+        for block in BLOCKS {
+            let text = alone(block);
+            assert!(compiled(text.as_bytes()).is_some(), "it does not compile: {text}");
+        }
+        Self
+    }
+}
+
+/// What stands for a letter of [`BLOCKS`].
+enum Place {
+    Input,
+    Number,
+    Period,
+}
+
+/// Writes a block with what stands for its letters.
+fn fill(block: &str, text: &mut String, mut of: impl FnMut(Place) -> String) {
+    let mut rest = block;
+    while let Some(at) = rest.find(['u', 'N', 'T']) {
+        let (before, from) = rest.split_at(at);
+        text.push_str(before);
+        let alone = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '"');
+        let is_place = alone(before.chars().last()) || from.starts_with('T');
+        let ends = from[1..].chars().next().is_none_or(|c| !c.is_alphanumeric());
+        match from.as_bytes()[0] {
+            b'u' if is_place && ends && before.ends_with(": ") => text.push_str(&of(Place::Input)),
+            b'N' if ends => text.push_str(&of(Place::Number)),
+            b'T' if ends => text.push_str(&of(Place::Period)),
+            _ => text.push_str(&from[..1]),
+        }
+        rest = &from[1..];
+    }
+    text.push_str(rest);
+}
+
+/// A diagram of one block.
+fn alone(block: &str) -> String {
+    let mut text =
+        format!("Diagram(format: 2, run: ({RUN}), blocks: {{\n\"a\": Constant(value: 1),");
+    text.push_str("\n\"b\": ");
+    fill(block, &mut text, |place| match place {
+        Place::Input => "\"a.y\"".to_owned(),
+        Place::Number => "1".to_owned(),
+        Place::Period => "1 ms".to_owned(),
+    });
+    text.push_str("\n})");
+    text
+}
+
 impl Target for Same {
     fn input(&self, random: &mut Random) -> Vec<u8> {
         let count = 3 + random.below(12);
@@ -85,29 +137,15 @@ impl Target for Same {
             // The first ones are sources.
             let block = if i < 2 { BLOCKS[random.below(8)] } else { random.pick(&BLOCKS) };
             let _ = write!(text, "\n\"b{i}\": ");
-            let mut rest = block;
-            while let Some(at) = rest.find(['u', 'N', 'T']) {
-                let (before, from) = rest.split_at(at);
-                text.push_str(before);
-                let alone = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '"');
-                let is_place = alone(before.chars().last()) || from.starts_with('T');
-                let ends = from[1..].chars().next().is_none_or(|c| !c.is_alphanumeric());
-                match from.as_bytes()[0] {
-                    b'u' if is_place && ends && before.ends_with(": ") => {
-                        // Mostly forwards; backwards closes a loop.
-                        let last = if random.once_in(5) { count } else { i };
-                        let _ = write!(text, "\"b{}.y\"", random.below(last));
-                    }
-                    b'N' if ends => {
-                        let number = random.below(400) as f64 / 100.0 - 2.0;
-                        let _ = write!(text, "{number}");
-                    }
-                    b'T' if ends => text.push_str(period),
-                    _ => text.push_str(&from[..1]),
+            fill(block, &mut text, |place| match place {
+                // Mostly forwards; backwards closes a loop.
+                Place::Input => {
+                    let last = if random.once_in(5) { count } else { i };
+                    format!("\"b{}.y\"", random.below(last))
                 }
-                rest = &from[1..];
-            }
-            text.push_str(rest);
+                Place::Number => (random.below(400) as f64 / 100.0 - 2.0).to_string(),
+                Place::Period => period.to_owned(),
+            });
             text.push(',');
         }
         text.push_str("\n})");
