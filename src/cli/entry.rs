@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::CommandLine;
-use super::console;
+use super::{console, interrupt};
 
 /// The whole `legwork` command, with the blocks, robots and files that `register` adds.
 ///
@@ -43,6 +43,7 @@ pub fn command_of(arguments: &[OsString], register: impl FnOnce(&mut Registry)) 
         }
     };
     console::configure(parsed.json, parsed.quiet);
+    interrupt::outlast_limits();
     let mut roots = parsed.root.iter().fold(Roots::default(), Roots::and);
     if parsed.trust {
         roots = roots.trusting();

@@ -28,6 +28,13 @@ pub(crate) fn listen() -> &'static Cancel {
     &CANCEL
 }
 
+/// From now on a file that reaches the largest size that the shell allows (`ulimit -f`) is one that
+/// cannot be written, as on a full disk, and SIGXFSZ kills nothing.
+pub(crate) fn outlast_limits() {
+    #[cfg(unix)]
+    let _ = flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+}
+
 /// The flag of [`listen`], for what signals kill at once.
 pub(crate) fn flag() -> &'static Cancel {
     &CANCEL

@@ -40,6 +40,35 @@ fn rows(here: &Path, run: &str) -> usize {
     if table.code == 0 { table.out.lines().count() - 1 } else { 0 }
 }
 
+/// The command in a shell that allows files of at most so many blocks.
+#[cfg(unix)]
+fn limited(here: &Path, arguments: &str) -> super::support::Done {
+    let mut command = std::process::Command::new("sh");
+    let program = env!("CARGO_BIN_EXE_legwork");
+    command.arg("-c").arg(format!("ulimit -f 400; exec '{program}' {arguments}"));
+    done(command.current_dir(here).stdin(Stdio::null()).output().expect("a shell"))
+}
+
+/// The system sends a signal that kills where nobody listens.
+#[cfg(unix)]
+#[test]
+fn the_largest_file_that_is_allowed_ends_a_run_as_a_full_disk_does() {
+    let here = folder();
+    let text = ramp(r#""grows": Always(that: "=ramp.y > -1")"#).replace("10 ms", "10 us");
+    write(&here, "a.ron", text);
+    write(&here, "script", "continue\n");
+    let run = limited(here.path(), "run a.ron --out r");
+    assert_eq!(run.code, 74, "{}", run.said());
+    assert!(run.out.contains("1 of 1 passed"), "{}", run.said());
+    assert!(rows(here.path(), "r") > 100);
+    let step = limited(here.path(), "step a.ron --out s --script script");
+    assert_eq!(step.code, 74, "{}", step.said());
+    assert!(step.err.contains("s/run.mcap, which is not whole"), "{}", step.err);
+    assert!(rows(here.path(), "s") > 100);
+    let sweep = limited(here.path(), "sweep a.ron --over slope=1,2 --out t");
+    assert_eq!(sweep.code, 74, "{}", sweep.said());
+}
+
 #[test]
 fn a_session_that_is_killed_has_its_rows() {
     let here = folder();

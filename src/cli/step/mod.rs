@@ -115,11 +115,16 @@ pub(crate) fn step(arguments: &StepArguments, library: &Library) -> Result<Answe
 pub(crate) fn leave(name: &str, session: &mut Session) -> (Code, Value) {
     let is_fork = name != FIRST;
     let mut code = if session.fault().is_some() { Code::Fault } else { Code::Success };
-    let recording = session.close().unwrap_or_else(|error| {
-        console::say(&format!("error: {error}"));
-        code = Code::Unwritten;
-        None
-    });
+    // What could be written of it can be read.
+    let begun = session.recording_file();
+    let (recording, is_whole) = match session.close() {
+        Ok(file) => (file, true),
+        Err(error) => {
+            console::say(&format!("error: {error}"));
+            code = Code::Unwritten;
+            (begun.filter(|file| file.is_file()), false)
+        }
+    };
     let recording = recording.map(|file| file.display().to_string());
     let diagram = session.diagram().name();
     let (t, steps) = (session.time(), session.simulation().step_count());
@@ -129,7 +134,9 @@ pub(crate) fn leave(name: &str, session: &mut Session) -> (Code, Value) {
         seconds(t),
         counted(session.edits().len() as u64, "edit"),
         match &recording {
-            Some(file) => format!("recording {file}"),
+            Some(file) if is_whole => format!("recording {file}"),
+            Some(file) => format!("recording {file}, which is not whole"),
+            None if !is_whole => "nothing is kept".to_owned(),
             None => "nothing is kept (--out DIR keeps the recording)".to_owned(),
         },
     ));

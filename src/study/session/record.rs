@@ -95,6 +95,12 @@ impl Session {
         self.history.observer_mut().forget_rows();
     }
 
+    /// The recording's file, if there is one.
+    pub fn recording_file(&self) -> Option<PathBuf> {
+        let file = self.head.as_ref()?.directory.join(RECORDING);
+        file.is_file().then_some(file)
+    }
+
     /// Lets the recording's file hold all rows so far, if there is one.
     ///
     /// # Errors
