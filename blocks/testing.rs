@@ -173,8 +173,13 @@ impl Bench {
 
     /// Advances the discrete state.
     pub(crate) fn update(&mut self, t: f64) {
+        self.try_update(t).expect("no fault");
+    }
+
+    /// Advances the discrete state, or faults.
+    pub(crate) fn try_update(&mut self, t: f64) -> Outcome {
         let view = View { time: self.time(t), arena: &self.arena, shared: &[] };
-        self.instance.update(view, &self.x).expect("no fault");
+        self.instance.update(view, &self.x)
     }
 
     /// The rate of the continuous state.

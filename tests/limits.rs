@@ -260,3 +260,173 @@ fn the_way_back_is_bounded() {
     assert_eq!(history.back_steps(60).expect("back"), 60);
     assert_eq!(history.simulation().time(), 0.0);
 }
+
+/// A formula over the elements of a vector is one program, whatever the length; what is no such is
+/// counted.
+#[test]
+fn formulas_over_vectors_are_bounded() {
+    let blocks = |count: usize, expression: &str| {
+        let long = "\"long\": Constant(value: \"=ones(50000)\"),".to_owned();
+        (0..count).fold(long, |mut blocks, i| {
+            let _ = write!(
+                blocks,
+                "\"f{i}\": Fcn(lengths: {{ \"u\": 50000 }}, expression: \"{expression}\", \
+                 in: {{ \"u\": \"long.y\" }}),"
+            );
+            blocks
+        })
+    };
+    let many = Text::of_blocks(&blocks(12, "u*2+u*3")).written();
+    assert_eq!(found("one program", &many, 0), "");
+    for (name, count, expression, says) in [
+        ("elements", 40, "u*2+u*3", "more than the diagram may have"),
+        ("programs", 16, "concat(u[0..10], u[10..])", "more values than it may have"),
+        ("constants", 16, "u + ones(50000)", "more values than it may have"),
+        ("grown", 1, "concat(u, u) + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1", "operations"),
+    ] {
+        let text = Text::of_blocks(&blocks(count, expression));
+        refused(name, &text, "invalid-parameter", says);
+    }
+}
+
+#[test]
+fn dense_jacobians_of_loops_are_refused() {
+    let solve = "\"s\": Solve(initial: \"=zeros(100000)\", in: { \"u\": \"g.y\" }), \
+                 \"h\": Gain(gain: 0.5, in: { \"u\": \"s.y\" }), \
+                 \"g\": Sum(every: \"1 ms\", signs: \"++\", in: { \"u1\": \"h.y\", \"u2\": \"wide.y\" })";
+    refused("solve", &Text::of_blocks(solve), "too-large", "loop of `s` over 100000 unknowns");
+}
+
+/// What is computed of a run is held against its budget too, with the block that has most states.
+#[test]
+fn dense_matrices_of_all_states_are_refused() {
+    let text = "Diagram(format: 2, run: (stop: \"3 ms\", step: \"1 ms\", memory: \"10 MB\"), \
+                blocks: { \"w\": Constant(value: \"=ones(2000)\"), \
+                \"i\": Integrator(initial: \"=zeros(2000)\", in: { \"u\": \"w.y\" }) })";
+    use legwork_runtime::trim::{TrimOptions, trim};
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    let path = Path::new("dense.ron");
+    let compiled = compile(path, text.as_bytes(), &Options::default(), &registry, &Disk);
+    let program = compiled.program.expect("a program");
+    let options = legwork_runtime::linear::LinearOptions::default();
+    let fault = legwork_runtime::linear::linearize(&program, &options).expect_err("too large");
+    assert!(fault.block == "i" && fault.fault.message.contains("2000 rows"), "{fault}");
+    let options = TrimOptions { settle: 0.0, tolerance: 1e-6, free: Vec::new() };
+    let error = trim(&program, &options).expect_err("too large");
+    assert!(error.to_string().contains("2000 rows and 2000 columns"), "{error}");
+}
+
+/// What compiling makes [bytes], all together: a measure of its work.
+fn made(text: &str) -> u64 {
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    let path = folder().join("work.ron");
+    let compiled = || compile(&path, text.as_bytes(), &Options::default(), &registry, &Disk);
+    measure(|| drop(compiled())).bytes_total
+}
+
+/// Twice the text is about twice the work, in whatever order and with whatever mistakes.
+#[test]
+fn work_grows_with_the_text() {
+    let repeated = |n: usize, of: &dyn Fn(usize) -> String| (0..n).map(of).collect::<String>();
+    let gain = |i: usize, from: String| {
+        format!("\"c{i}\": Gain(gain: 1, in: {{ \"u\": \"{from}.y\" }}), ")
+    };
+    let blocks = |blocks: String| Text::of_blocks(&blocks).written();
+    let chain = |n: usize, backwards: bool| {
+        let at = |k: usize| if backwards { n - k } else { k + 1 };
+        let gains = repeated(n, &|k| gain(at(k), format!("c{}", at(k) - 1)));
+        blocks(gains + "\"c0\": Constant(value: 1)")
+    };
+    let params = |n: usize, of: &dyn Fn(usize) -> String| {
+        Text { params: repeated(n, of), ..Text::of_blocks("") }.written()
+    };
+    type Case<'a> = (&'a str, usize, &'a dyn Fn(usize) -> String);
+    let cases: [Case<'_>; 8] = [
+        ("a chain", 1000, &|n| chain(n, false)),
+        ("a chain backwards", 1000, &|n| chain(n, true)),
+        ("a loop", 500, &|n| blocks(repeated(n, &|i| gain(i, format!("c{}", (i + 1) % n))))),
+        ("wrong blocks", 500, &|n| blocks(repeated(n, &|i| gain(i, format!("d{i}"))))),
+        ("wrong kinds", 500, &|n| blocks(repeated(n, &|i| format!("\"c{i}\": Gian(gain: 1), ")))),
+        ("wrong parameters", 500, &|n| params(n, &|i| format!("\"p{i}\": \"=q{i} + 1\", "))),
+        ("sums", 200, &|n| params(n, &|i| format!("\"p{i}\": \"=sum(zeros(99999))\", "))),
+        ("a long kind", 20_000, &|n| blocks(format!("\"c\": {}(gain: 1)", "G".repeat(n)))),
+    ];
+    for (name, n, text) in cases {
+        let (one, two) = (made(&text(n)), made(&text(2 * n)));
+        println!("{name}: {} and {} kB", one / 1000, two / 1000);
+        assert!(two <= 2 * one + one / 2, "{name}: {one} and {two} bytes");
+    }
+}
+
+#[test]
+fn mistakes_beyond_those_that_anybody_reads_are_counted_as_one() {
+    let blocks = (0..1000).fold(String::new(), |mut blocks, i| {
+        let _ = write!(blocks, "\"c{i}\": Gian(gain: 1), ");
+        blocks
+    });
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    let text = Text::of_blocks(&blocks).written();
+    let path = Path::new("many.ron");
+    let compiled = compile(path, text.as_bytes(), &Options::default(), &registry, &Disk);
+    let last = compiled.diagnostics.iter().last().expect("mistakes");
+    assert_eq!((compiled.diagnostics.len(), last.code), (201, "too-many"));
+}
+
+/// A serial robot of so many links as a file; its length.
+fn serial(links: usize) -> u64 {
+    let inertial = "<inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" \
+                    ixz=\"0\" iyz=\"0\"/></inertial>";
+    let mut urdf = format!("<robot name=\"r\"><link name=\"l0\">{inertial}</link>");
+    for i in 1..links {
+        let _ = write!(
+            urdf,
+            "<link name=\"l{i}\">{inertial}</link><joint name=\"j{i}\" type=\"continuous\"><parent \
+             link=\"l{}\"/><child link=\"l{i}\"/></joint>",
+            i - 1
+        );
+    }
+    urdf.push_str("</robot>");
+    std::fs::create_dir_all(folder()).expect("a folder");
+    std::fs::write(folder().join(format!("serial{links}.urdf")), &urdf).expect("a robot");
+    urdf.len() as u64
+}
+
+/// The sparsity of a chain's mass matrix has a number for every pair of its joints.
+#[test]
+fn deep_robots_are_bounded() {
+    let robots = |links: usize, count: usize| {
+        let robots: Vec<String> =
+            (0..count).map(|i| format!("\"r{i}\": Urdf(path: \"serial{links}.urdf\")")).collect();
+        Text { robots: robots.join(", "), ..Text::of_blocks("") }.written()
+    };
+    let more = serial(1000);
+    assert_eq!(found("a chain", &robots(1000, 1), more), "");
+    let shown = found("chains", &robots(1000, 8), 8 * more);
+    assert!(shown.starts_with("too-large") && shown.contains("all robots"), "{shown}");
+    let more = serial(4000);
+    let shown = found("a long chain", &robots(4000, 1), more);
+    assert!(shown.starts_with("invalid-robot") && shown.contains("2047"), "{shown}");
+}
+
+/// Solvers say what they keep for problems of their size.
+#[test]
+fn solvers_of_many_contacts_are_refused() {
+    let blocks = "\"p\": ContactPatch(robot: \"r\", frame: \"body\", shape: Grid(size: [1, 1], \
+                  cells: [30, 30]), at: [0, 0, -0.5], in: { \"state\": \"b.state\" }), \
+                  \"dyn\": RobotDynamics(robot: \"r\", in: { \"state\": \"b.state\" }), \
+                  \"none\": Constant(value: \"=zeros(r.n)\"), \
+                  \"problem\": GaussContact(mu: 0.5, in: { \"dynamics\": \"dyn.bus\", \
+                  \"points\": \"p.contacts\", \"tau\": \"none.y\" }), \
+                  \"contact\": PrincipalPivoting(in: { \"problem\": \"problem.problem\" }), \
+                  \"accel\": ConstrainedAcceleration(loops: false, in: { \"dynamics\": \"dyn.bus\", \
+                  \"points\": \"p.contacts\", \"tau\": \"none.y\", \"f\": \"contact.f\" }), \
+                  \"b\": FloatingBase(robot: \"r\", init: (position: [0, 0, 0.5]), \
+                  in: { \"nu_dot\": \"accel.nu_dot\" })";
+    let robots = "\"r\": FreeBody(mass: 1, shape: Box(size: [1, 1, 1]))".to_owned();
+    let small = "stop: \"1 s\", step: \"1 ms\", memory: \"1 GB\"";
+    let text = Text { robots, ..Text::of_blocks(blocks) }.under(small);
+    refused("pivoting", &text, "too-large", "`contact` (PrincipalPivoting) ");
+}

@@ -8,7 +8,7 @@ use legwork_block::{
     PortUnit, Ports, Programs, RateRule, Sizes, Type, UpdateCx, Var, block, parameters, ports,
 };
 
-use crate::signal::formula::{Constants, Found, Input, InputShape, Names, Source};
+use crate::signal::formula::{Constants, Found, Input, InputShape, Names, Source, Spend};
 use crate::signal::pieces;
 
 /// An expression of its inputs and the time: `y = f(u, t)`.
@@ -59,8 +59,9 @@ pub struct Plan {
     /// The name of each input, and what the expression asks of it.
     shapes: Vec<(String, Input)>,
     sources: Vec<Source>,
-    /// One program for each element of the output.
+    /// One program for each element of the output, or one for all of so many.
     programs: Vec<Compiled>,
+    each: Option<usize>,
     /// For each comparison by size of all programs, whether minor steps hold what was decided.
     held: Vec<bool>,
 }
@@ -79,9 +80,13 @@ impl Plan {
             Source::Element { input, index } => inputs.get(self.io.inputs[input]).leaf(0)[index],
         };
         let mut first = 0;
-        for (i, program) in self.programs.iter().enumerate() {
+        for i in 0..self.each.unwrap_or(self.programs.len()) {
+            let (program, element) = match self.each {
+                Some(_) => (&self.programs[0], i),
+                None => (&self.programs[i], 0),
+            };
             let mut count = 0;
-            let value = program.eval_deciding(read, |k, difference, truth| {
+            let value = program.eval_deciding_at(element, read, |k, difference, truth| {
                 count = count.max(k + 1);
                 decide(first + k, difference, truth)
             });
@@ -93,37 +98,37 @@ impl Plan {
 
 impl Fcn {
     /// The programs and what they read.
-    fn compile(&self) -> Result<(Programs, Found<'_>), Invalid> {
+    fn compile<'a>(&'a self, spend: Spend<'a>) -> Result<(Programs, Found<'a>), Invalid> {
         let invalid = |diagnostic: Diagnostic| Invalid {
             parameter: Some("expression".into()),
             message: diagnostic.message,
             hints: diagnostic.hints,
         };
         let expression: Expression = self.expression.parse().map_err(invalid)?;
-        let scope = Constants(&self.constants);
-        let mut found = Found::new(Names::Numbered(&self.lengths), &["t"]);
-        let programs = expression.programs(&scope, &mut found).map_err(invalid)?;
+        let scope = Constants(&self.constants, spend);
+        let mut found = Found::new(Names::Numbered(&self.lengths), &["t"], spend);
+        let programs = expression.programs_of_each(&scope, &mut found).map_err(invalid)?;
         Ok((programs, found))
     }
 }
 
 /// The type of what the programs compute.
-fn output_type(programs: &[Compiled], list: bool) -> Type {
+fn output_type(programs: &[Compiled], each: Option<usize>, list: bool) -> Type {
     match programs {
         [one] if !list && one.is_boolean() => Type::Bool,
         [_] if !list => Type::Real,
-        _ => Type::vector(programs.len()),
+        _ => Type::vector(each.unwrap_or(programs.len())),
     }
 }
 
 /// The unit of what the programs compute: of a list, that of each element.
-fn output_unit(Programs { programs, units, is_list, .. }: &Programs) -> PortUnit {
+fn output_unit(Programs { programs, units, is_list, each, .. }: &Programs) -> PortUnit {
     match units.as_slice() {
         units if units.iter().all(Option::is_none) => {
             let is_number = !programs.iter().all(Compiled::is_boolean);
             if is_number { PortUnit::Adopted } else { PortUnit::Unspecified }
         }
-        [Some(one)] if !is_list => one.clone().into(),
+        [Some(one)] if !is_list || each.is_some() => one.clone().into(),
         list => PortUnit::List(list.to_vec()),
     }
 }
@@ -135,7 +140,7 @@ impl Block for Fcn {
     type State = Vec<bool>;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let (compiled, found) = self.compile()?;
+        let (compiled, found) = self.compile(ports.budget())?;
         if let Some(name) = self.lengths.keys().find(|name| !found.reads(name)) {
             let message = format!("expected inputs of the expression, found `{name}`");
             return Err(Invalid::parameter("lengths", message));
@@ -152,19 +157,23 @@ impl Block for Fcn {
         let (shapes, sources) = found.finish(base);
         let compiled = compiled.renamed(&|var| Var(base + var.0), first_factor);
         let unit = output_unit(&compiled);
-        let Programs { programs, is_list, equations, .. } = compiled;
+        let Programs { programs, each, is_list, equations, .. } = compiled;
         ports.relate(equations);
-        let io = self.declare(ports, &shapes, output_type(&programs, is_list), unit);
+        let io = self.declare(ports, &shapes, output_type(&programs, each, is_list), unit);
         let is_time = |slot: usize| matches!(sources[slot], Source::Time(_));
         let of_time = programs.iter().flat_map(|program| program.decisions(is_time));
         let mut held: Vec<bool> = of_time.collect();
+        let of_one = held.len();
+        for _ in 1..each.unwrap_or(1) {
+            held.extend_from_within(..of_one);
+        }
         if ports.locates() && !held.is_empty() {
             ports.pieces();
             held.fill(true);
         } else if !held.contains(&true) || !ports.pieces_of_time() {
             held.clear();
         }
-        Ok(Plan { io, shapes, sources, programs, held })
+        Ok(Plan { io, shapes, sources, programs, each, held })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<bool> {

@@ -174,6 +174,10 @@ fn quantities(values: &[f64], unit: Unit) -> Value {
 }
 
 impl Resource for RobotModel {
+    fn memory(&self) -> u64 {
+        self.model.pattern_bytes()
+    }
+
     fn facts(&self) -> Value {
         let model = &self.model;
         let count = |n: usize| Value::from(n as f64);

@@ -1,6 +1,6 @@
 //! Inputs, constants and times that the expressions of a block read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
@@ -108,8 +108,11 @@ pub(crate) enum Source {
     },
 }
 
-/// The constants of a block as names of an expression.
-pub(crate) struct Constants<'a>(pub(crate) &'a BTreeMap<String, Tensor>);
+/// Counts values against what the diagram may have.
+pub(crate) type Spend<'a> = &'a dyn Fn(usize) -> bool;
+
+/// The constants of a block as names of an expression, and what its expressions may make.
+pub(crate) struct Constants<'a>(pub(crate) &'a BTreeMap<String, Tensor>, pub(crate) Spend<'a>);
 
 impl Scope for Constants<'_> {
     fn lookup(&self, name: &str) -> Option<Value> {
@@ -132,31 +135,45 @@ impl Scope for Constants<'_> {
     fn names(&self) -> Vec<String> {
         self.0.keys().cloned().collect()
     }
+
+    fn spend(&self, count: usize) -> bool {
+        (self.1)(count)
+    }
 }
+
+/// A part of an input: the input, first element, end.
+type Part = (usize, usize, usize);
 
 /// Collects inputs and slots while expressions are compiled.
 pub(crate) struct Found<'a> {
     names: Names<'a>,
     /// Names of times.
     times: &'static [&'static str],
+    spend: Spend<'a>,
     inputs: Vec<(String, InputShape)>,
+    /// The place of each input.
+    places: BTreeMap<String, usize>,
     sources: Vec<Source>,
-    /// Parts of inputs that are read: the input, first element, end. Each has a unit of its own.
-    parts: Vec<(usize, usize, usize)>,
+    /// Paths whose elements have been counted.
+    seen: BTreeSet<String>,
+    /// Parts of inputs that are read, each with its number and first slot. Each has a unit of its
+    /// own.
+    parts: BTreeMap<Part, (u32, u32)>,
     /// Whether an expression reads a time.
     pub(crate) time: bool,
 }
 
 impl<'a> Found<'a> {
     /// Nothing yet. `times` are names of times [s].
-    pub(crate) fn new(names: Names<'a>, times: &'static [&'static str]) -> Self {
-        let (inputs, sources, parts) = (Vec::new(), Vec::new(), Vec::new());
-        Self { names, times, inputs, sources, parts, time: false }
+    pub(crate) fn new(names: Names<'a>, times: &'static [&'static str], spend: Spend<'a>) -> Self {
+        let (inputs, sources) = (Vec::new(), Vec::new());
+        let (places, seen, parts) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        Self { names, times, spend, inputs, places, sources, seen, parts, time: false }
     }
 
     /// Whether the expression reads the input `name`.
     pub(crate) fn reads(&self, name: &str) -> bool {
-        self.inputs.iter().any(|(input, _)| input == name)
+        self.places.contains_key(name)
     }
 
     /// How many units there are to be inferred.
@@ -164,14 +181,15 @@ impl<'a> Found<'a> {
         self.parts.len()
     }
 
-    /// The unit of a part of an input.
-    fn unit(&mut self, part: (usize, usize, usize)) -> SymbolicUnit {
-        let known = self.parts.iter().position(|known| *known == part);
-        let index = known.unwrap_or_else(|| {
-            self.parts.push(part);
-            self.parts.len() - 1
-        });
-        Var(index as u32).into()
+    /// The first slot and the unit of a part of an input.
+    fn part(&mut self, part: Part) -> (u32, SymbolicUnit) {
+        let new = (self.parts.len() as u32, self.sources.len() as u32);
+        let (number, slot) = *self.parts.entry(part).or_insert(new);
+        if number == new.0 {
+            let (input, start, end) = part;
+            self.sources.extend((start..end).map(|index| Source::Element { input, index }));
+        }
+        (slot, Var(number).into())
     }
 
     /// The inputs in the order `u`, `u1`, `u2`, …, or by name, and the source of each slot. Units are
@@ -191,23 +209,26 @@ impl<'a> Found<'a> {
                 time @ Source::Time(_) => time,
             })
             .collect();
-        let input = |i: usize| {
+        let mut numbers = vec![Vec::new(); self.inputs.len()];
+        self.parts.iter().for_each(|(part, (number, _))| numbers[part.0].push(*number));
+        let mut input = |i: usize| {
             let (name, shape) = self.inputs[i].clone();
-            let of_input = self.parts.iter().enumerate().filter(|(_, part)| part.0 == i);
-            let units = of_input.map(|(unit, _)| Var(base + unit as u32).into());
+            numbers[i].sort_unstable();
+            let units = numbers[i].iter().map(|number| Var(base + number).into());
             let unit = match shape {
                 InputShape::Truth => PortUnit::Unspecified,
                 _ => PortUnit::Each(units.collect()),
             };
             (name, Input { shape, unit })
         };
-        (order.into_iter().map(input).collect(), sources)
+        (order.into_iter().map(&mut input).collect(), sources)
     }
 
     /// The index of the input `name`, which is used as `shape`; `None` if it was used as a number
     /// before and is now used as a vector, or the other way round.
     fn input(&mut self, name: &str, shape: InputShape) -> Option<usize> {
-        let Some(i) = self.inputs.iter().position(|(input, _)| input == name) else {
+        let Some(&i) = self.places.get(name) else {
+            self.places.insert(name.to_owned(), self.inputs.len());
             self.inputs.push((name.to_owned(), shape));
             return Some(self.inputs.len() - 1);
         };
@@ -228,9 +249,7 @@ impl<'a> Found<'a> {
             _ => return None,
         };
         let input = self.input(name, shape)?;
-        let slot = self.sources.len() as u32;
-        self.sources.extend((start..end).map(|index| Source::Element { input, index }));
-        Some((slot, self.unit((input, start, end))))
+        Some(self.part((input, start, end)))
     }
 
     fn signal(&mut self, name: &str, rest: &[SegmentKind]) -> Option<ExpressionSignal> {
@@ -248,9 +267,8 @@ impl<'a> Found<'a> {
             }
             ([], None) => {
                 let input = self.input(name, InputShape::Number)?;
-                self.sources.push(Source::Element { input, index: 0 });
-                let unit = self.unit((input, 0, 1));
-                real(self.sources.len() - 1, unit)
+                let (slot, unit) = self.part((input, 0, 1));
+                real(slot as usize, unit)
             }
             ([SegmentKind::Index(i)], _) => {
                 let (slot, unit) = self.elements(name, *i, i + 1)?;
@@ -316,6 +334,16 @@ impl SignalResolver for Found<'_> {
         let len = longest.chain(self.names.length(name)).max().unwrap_or(0);
         if len > MOST_ELEMENTS {
             let message = format!("`{path}` needs {len} elements, more than {MOST_ELEMENTS}");
+            return Err(Diagnostic::error("expression-size", path.span, message));
+        }
+        let count = match rest {
+            [SegmentKind::Range(from, to)] => to.unwrap_or(len).saturating_sub(*from),
+            [] => len.max(1),
+            _ => 1,
+        };
+        if self.seen.insert(path.to_string()) && !(self.spend)(count) {
+            let message =
+                format!("`{path}` reads {count} elements, more than the diagram may have");
             return Err(Diagnostic::error("expression-size", path.span, message));
         }
         self.signal(name, rest).ok_or_else(|| {

@@ -36,6 +36,12 @@ solver_block! {
 }
 
 impl AcceleratedGradient {
+    /// Vectors, and G once for the test of a problem without solution.
+    fn method_numbers(size: ProblemSize) -> u64 {
+        let [n, ..] = size.counts();
+        n * n + 40 * n
+    }
+
     fn method(&self, size: ProblemSize) -> Method {
         let mut solver = Gradient::new(size.contact_count, self.steps, self.tol);
         Method::iterative(self.cold, self.accept, move |problem, forces| {

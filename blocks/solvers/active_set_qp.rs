@@ -27,6 +27,12 @@ solver_block! {
 }
 
 impl ActiveSetQp {
+    /// H, its factor, the active rows and theirs.
+    fn method_numbers(size: ProblemSize) -> u64 {
+        let [n, s, _] = size.counts();
+        6 * n * n + 2 * n * (n + s)
+    }
+
     fn method(&self, size: ProblemSize) -> Method {
         let mut solver = PyramidActiveSet::new(size.contact_count, 4);
         solver.iteration_limit = self.iterations;

@@ -123,6 +123,16 @@ pub(crate) fn chain(block: &dyn SolverBlock) -> impl Iterator<Item = &dyn Solver
     std::iter::once(block).chain(block.on_fail().fallbacks())
 }
 
+/// Bytes that a block takes which asks `solvers` one after the other.
+pub(crate) fn chain_memory<'a>(
+    solvers: impl Iterator<Item = &'a dyn SolverBlock>,
+    size: ProblemSize,
+    sizes: &Sizes<'_>,
+) -> u64 {
+    let own: u64 = solvers.map(|block| block.numbers(size)).sum();
+    own.saturating_add(sizes.numbers()).saturating_mul(size_of::<f64>() as u64)
+}
+
 fn needs_pyramid(name: &str) -> String {
     format!(
         "{name} needs a friction pyramid: write `cone: Pyramid(sides: 4)` in the block that \

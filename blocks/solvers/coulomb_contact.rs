@@ -9,7 +9,8 @@ use legwork_qp::{ContactProblem, CoulombIteration, Outcome as Solution, Status};
 use crate::buses::ContactProblemBus;
 use crate::solvers::called::ContactFunction;
 use crate::solvers::contact_solver::{
-    self, Asked, OnFail, SolverPlan, SolverScratch, accepted, solver_memory, solver_plan,
+    self, Asked, OnFail, SolverPlan, SolverScratch, accepted, chain_memory, solver_memory,
+    solver_plan,
 };
 use crate::solvers::problem_dump::Dump;
 use crate::solvers::state::{Policy, SolverMemo, SolverState, solver_functions};
@@ -127,6 +128,11 @@ impl Block for CoulombContact {
         let size = plan.size(sizes);
         let iteration = CoulombIteration::new(size.contact_count, self.passes, self.tol);
         SolverScratch::new(iteration, self.on_fail.fallbacks(), size)
+    }
+
+    fn memory(&self, plan: &Plan, sizes: &Sizes<'_>) -> u64 {
+        let own = sizes.numbers().saturating_mul(2 * size_of::<f64>() as u64);
+        own.saturating_add(chain_memory(self.on_fail.fallbacks(), plan.size(sizes), sizes))
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {

@@ -124,6 +124,17 @@ impl Block for Lcp {
         Scratch { solver: Solver::new(self.method, n), flags: vec![0.0; n] }
     }
 
+    /// The matrix, that of Lemke's method and its basis; principal pivoting has more beside them.
+    fn memory(&self, plan: &Plan, sizes: &Sizes<'_>) -> u64 {
+        let n = sizes.dim(&plan.n) as u64;
+        let of_method = match self.method {
+            LcpMethod::Lemke => 4 * n,
+            LcpMethod::PrincipalPivoting => 16 * n,
+        };
+        let numbers = of_method.saturating_mul(n).saturating_add(sizes.numbers());
+        numbers.saturating_mul(size_of::<f64>() as u64)
+    }
+
     fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverMemo {
         SolverMemo::new(sizes.dim(&plan.n), self.warm_len(plan, sizes))
     }

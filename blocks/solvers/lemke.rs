@@ -26,6 +26,12 @@ solver_block! {
 }
 
 impl Lemke {
+    /// The matrix over the edges, that of the method, its basis, and H.
+    fn method_numbers(size: ProblemSize) -> u64 {
+        let [n, s, _] = size.counts();
+        4 * s * s + n * n + 20 * s
+    }
+
     fn method(&self, size: ProblemSize) -> Method {
         let mut solver = LemkeSolver::new(size.contact_count, 4);
         if self.cold {

@@ -38,6 +38,12 @@ solver_block! {
 }
 
 impl Osqp {
+    /// The matrix of the conditions of a minimum, its factor and their indices.
+    fn method_numbers(size: ProblemSize) -> u64 {
+        let [n, s, _] = size.counts();
+        6 * (n + s) * n + 2 * s * s
+    }
+
     fn method(&self, _: ProblemSize) -> Method {
         let mut solver = OsqpSolver::new(self.tol, self.iterations);
         solver.rho_interval = self.adapt_every;

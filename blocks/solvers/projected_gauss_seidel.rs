@@ -37,6 +37,12 @@ solver_block! {
 }
 
 impl ProjectedGaussSeidel {
+    /// Vectors, and G once for the test of a problem without solution.
+    fn method_numbers(size: ProblemSize) -> u64 {
+        let [n, ..] = size.counts();
+        n * n + 40 * n
+    }
+
     fn method(&self, size: ProblemSize) -> Method {
         let mut solver = GaussSeidel::new(size.contact_count, self.sweeps, self.tol);
         solver.relaxation = self.relaxation;

@@ -93,6 +93,13 @@ impl Block for Qp {
         Scratch { solver, sides: vec![0.0; self.warm_len(plan, sizes)] }
     }
 
+    /// H, its factor, the active rows and theirs.
+    fn memory(&self, plan: &Plan, sizes: &Sizes<'_>) -> u64 {
+        let (n, m) = (sizes.dim(&plan.n) as u64, sizes.dim(&plan.m) as u64);
+        let numbers = (6 * n).saturating_mul(n).saturating_add(3 * n * m);
+        numbers.saturating_add(sizes.numbers()).saturating_mul(size_of::<f64>() as u64)
+    }
+
     fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverMemo {
         SolverMemo::new(sizes.dim(&plan.n), self.warm_len(plan, sizes))
     }

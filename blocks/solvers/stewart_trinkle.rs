@@ -27,6 +27,12 @@ solver_block! {
 }
 
 impl StewartTrinkle {
+    /// The matrix over edges, normals and speeds, and those of Lemke's method.
+    fn method_numbers(size: ProblemSize) -> u64 {
+        let [n, s, _] = size.counts();
+        4 * (s + n) * (s + n) + n * n
+    }
+
     fn method(&self, size: ProblemSize) -> Method {
         let mut solver = StewartTrinkleSolver::new(size.contact_count, 4);
         Method::warm(COLD, move |problem, _, forces| solver.solve(problem, forces))

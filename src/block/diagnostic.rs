@@ -127,17 +127,35 @@ impl Diagnostic {
     }
 }
 
-/// Everything found so far, in the order found.
+/// Everything found so far, in the order found, up to a number of mistakes that nobody reads.
 #[derive(Debug, Clone, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
 }
 
 impl Diagnostics {
-    /// Adds one, unless the very same is there already or it only follows from another.
+    /// How many are told; one more says that there are others.
+    pub const MOST: usize = 200;
+
+    /// Adds one, unless the very same is there already or it only follows from another. Those
+    /// after the first [`Self::MOST`] are not told one by one.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if !diagnostic.follows && !self.list.contains(&diagnostic) {
-            self.list.push(diagnostic);
+        if diagnostic.follows || self.list.contains(&diagnostic) {
+            return;
+        }
+        let Some(last) = self.list.get_mut(Self::MOST) else {
+            if self.list.len() < Self::MOST {
+                self.list.push(diagnostic);
+            } else {
+                let message = format!("there are more than {} mistakes", Self::MOST);
+                let more = Diagnostic::error("too-many", diagnostic.primary.span, message);
+                let more = more.hint("mend those above first: the others are not shown");
+                self.list.push(Diagnostic { severity: diagnostic.severity, ..more });
+            }
+            return;
+        };
+        if diagnostic.severity == Severity::Error {
+            last.severity = Severity::Error;
         }
     }
 
@@ -177,45 +195,80 @@ impl IntoIterator for Diagnostics {
     }
 }
 
+/// Letters of the longest names that are compared: what is longer is no slip of the keyboard.
+const LONGEST: usize = 64;
+/// Comparisons of letters after which no more names are looked at.
+const MOST_WORK: usize = 1 << 18;
+
 /// The nearest of `names` to `found` by edit distance, if it is near enough to be a typing error:
 /// at most a third of the longer word's letters changed, or equal without case. Of two letters one
-/// may change, but not the first: `on` is no `in`.
+/// may change, but not the first: `on` is no `in`. Of names of more than 64 letters none is near,
+/// and of very many only the first are looked at.
 pub fn nearest<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let found_lower = found.to_lowercase();
-    names
-        .into_iter()
-        .map(|name| (edit_distance(&found_lower, &name.to_lowercase()), name))
-        .filter(|(distance, name)| *distance <= found.len().max(name.len()).div_ceil(3))
-        .filter(|(_, name)| match (found.as_bytes(), name.as_bytes()) {
-            ([a, b], [c, d]) => a.eq_ignore_ascii_case(c) || !b.eq_ignore_ascii_case(d),
-            _ => true,
-        })
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
-}
-
-/// Edit distance with swaps of neighbours (optimal string alignment), in characters.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![vec![0usize; b.len() + 1]; a.len() + 1];
-    for (i, row) in rows.iter_mut().enumerate() {
-        row[0] = i;
+    if found.len() > LONGEST {
+        return None;
     }
-    for (j, cell) in rows[0].iter_mut().enumerate() {
-        *cell = j;
-    }
-    for i in 1..=a.len() {
-        for j in 1..=b.len() {
-            let change = usize::from(a[i - 1] != b[j - 1]);
-            let mut best =
-                (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1).min(rows[i - 1][j - 1] + change);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            rows[i][j] = best;
+    let lower = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<Vec<char>>();
+    let wanted = lower(found);
+    let mut best: Option<(usize, &str)> = None;
+    let mut work = 0;
+    for name in names.into_iter().filter(|name| name.len() <= LONGEST) {
+        let near = found.len().max(name.len()).div_ceil(3);
+        // Of several that are as near the first one counts.
+        let most = match best {
+            Some((0, _)) => break,
+            Some((distance, _)) => near.min(distance - 1),
+            None => near,
+        };
+        let is_other = match (found.as_bytes(), name.as_bytes()) {
+            ([a, b], [c, d]) => !a.eq_ignore_ascii_case(c) && b.eq_ignore_ascii_case(d),
+            _ => false,
+        };
+        if is_other {
+            continue;
+        }
+        if let Some(distance) = edit_distance(&wanted, &lower(name), most, &mut work) {
+            best = Some((distance, name));
+        }
+        if work > MOST_WORK {
+            break;
         }
     }
-    rows[a.len()][b.len()]
+    best.map(|(_, name)| name)
+}
+
+/// Edit distance with swaps of neighbours (optimal string alignment), if it is at most `most`;
+/// counts the letters that are compared.
+fn edit_distance(a: &[char], b: &[char], most: usize, work: &mut usize) -> Option<usize> {
+    if a.len().abs_diff(b.len()) > most {
+        return None;
+    }
+    // The last two rows, and the one that is made.
+    let mut rows = [[0usize; LONGEST * 3 + 1]; 3];
+    let least = |row: &[usize]| row[..=b.len()].iter().copied().min().unwrap_or(0);
+    if b.len() >= rows[0].len() {
+        return None;
+    }
+    (0..=b.len()).for_each(|j| rows[1][j] = j);
+    for i in 1..=a.len() {
+        *work += b.len();
+        let [before, last, row] = &mut rows;
+        row[0] = i;
+        for j in 1..=b.len() {
+            let change = usize::from(a[i - 1] != b[j - 1]);
+            let mut best = (last[j] + 1).min(row[j - 1] + 1).min(last[j - 1] + change);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(before[j - 2] + 1);
+            }
+            row[j] = best;
+        }
+        // Every later row has no less than the least of these two.
+        if least(row).min(least(last)) > most {
+            return None;
+        }
+        rows.rotate_left(1);
+    }
+    Some(rows[1][b.len()]).filter(|distance| *distance <= most)
 }
 
 #[cfg(test)]
@@ -232,5 +285,32 @@ mod tests {
         assert_eq!(nearest("kd", names), Some("kp"));
         assert_eq!(nearest("on", ["in", "by"]), None);
         assert_eq!(nearest("og", ["go", "no"]), Some("go"));
+        assert_eq!(nearest("kp", ["KP", "kp"]), Some("KP"), "the first of those that are as near");
+    }
+
+    #[test]
+    fn long_names_are_not_compared() {
+        let long = "a".repeat(LONGEST + 1);
+        assert_eq!(nearest(&long, [long.as_str()]), None);
+        assert_eq!(nearest("a", [long.as_str()]), None);
+        let mut looked_at = 0;
+        let names = vec!["abcdefghijklmnopqrst"; 100_000];
+        let near = nearest("tsrqponmlkjihgfedcba", names.into_iter().inspect(|_| looked_at += 1));
+        assert_eq!(near, None);
+        assert!(looked_at < 5000, "{looked_at}");
+    }
+
+    #[test]
+    fn the_last_of_very_many_says_that_there_are_more() {
+        let mut all = Diagnostics::default();
+        let span = |i| Span::new(FileId(0), i, i);
+        for i in 0..2 * Diagnostics::MOST {
+            all.push(Diagnostic::warning("code", span(i), "message"));
+        }
+        assert_eq!(all.len(), Diagnostics::MOST + 1);
+        assert!(!all.has_errors());
+        all.push(Diagnostic::error("code", span(0), "an error"));
+        assert_eq!(all.len(), Diagnostics::MOST + 1);
+        assert!(all.has_errors(), "one that is not told counts");
     }
 }

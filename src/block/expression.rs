@@ -130,7 +130,20 @@ impl Expression {
         scope: &dyn Scope,
         signals: &mut dyn SignalResolver,
     ) -> Result<Programs, Diagnostic> {
-        compile::programs(self, scope, signals)
+        compile::programs(self, scope, signals, false)
+    }
+
+    /// As [`Expression::programs`]; a list whose elements are one formula over the elements of
+    /// signals has one program for all of them, [`Programs::each`].
+    ///
+    /// # Errors
+    /// As [`Expression::compile`].
+    pub fn programs_of_each(
+        &self,
+        scope: &dyn Scope,
+        signals: &mut dyn SignalResolver,
+    ) -> Result<Programs, Diagnostic> {
+        compile::programs(self, scope, signals, true)
     }
 }
 

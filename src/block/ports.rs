@@ -28,6 +28,7 @@ pub struct Ports<'a> {
     seed: u64,
     solver: Solver,
     in_function: bool,
+    budget: Option<&'a dyn Fn(usize) -> bool>,
     pub(crate) declaration: Declaration,
 }
 
@@ -134,6 +135,7 @@ impl<'a> Ports<'a> {
             seed: 0,
             solver: Solver::SemiImplicitEuler,
             in_function: false,
+            budget: None,
             declaration: Declaration::default(),
         }
     }
@@ -161,6 +163,19 @@ impl<'a> Ports<'a> {
     #[must_use]
     pub fn in_function(self) -> Self {
         Self { in_function: true, ..self }
+    }
+
+    /// For a block of a diagram that may make so many values and no more: `budget` counts them, and
+    /// is false once they are too many.
+    #[must_use]
+    pub fn within(self, budget: &'a dyn Fn(usize) -> bool) -> Self {
+        Self { budget: Some(budget), ..self }
+    }
+
+    /// Counts values that the block's plan will hold, about 16 bytes each, before they are made;
+    /// false if all plans of the diagram together may not hold so many.
+    pub fn budget(&self) -> &'a dyn Fn(usize) -> bool {
+        self.budget.unwrap_or(&|_| true)
     }
 
     /// The whole declaration.

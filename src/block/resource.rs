@@ -19,6 +19,12 @@ pub trait Resource: Any + Send + Sync {
         Vec::new()
     }
 
+    /// Bytes that it takes beside what its file has: what grows faster than that, such as the
+    /// sparsity of a mass matrix.
+    fn memory(&self) -> u64 {
+        0
+    }
+
     /// The mechanism, for who describes or shows it: that of a robot is a model of the crate
     /// `legwork-mechanics`.
     fn mechanism(&self) -> Option<&dyn Any> {

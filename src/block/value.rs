@@ -442,6 +442,11 @@ pub trait Scope {
     /// All names, for suggestions.
     fn names(&self) -> Vec<String>;
 
+    /// Whether names are still listed for a wrong one at this place: not for very many of them.
+    fn suggests(&self, _at: Span) -> bool {
+        true
+    }
+
     /// Whether `name`, which has no value, is there with mistakes of its own: they are reported
     /// where it is, and what follows from them is not reported again.
     fn is_reported(&self, _name: &str) -> bool {

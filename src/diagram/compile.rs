@@ -1,6 +1,6 @@
 //! The whole front end, one arrow after the other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -171,11 +171,9 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
         Some(logs) => checks::log_channels(&signals, logs, &judge, rates.base, diagnostics),
     };
     let inside = checks::log_channels(&signals, &logs.inside, &[], rates.base, diagnostics);
-    for channel in inside {
-        if log.iter().all(|known| known.signal.path != channel.signal.path) {
-            log.push(channel);
-        }
-    }
+    let mut known: BTreeSet<String> =
+        log.iter().map(|channel| channel.signal.path.clone()).collect();
+    log.extend(inside.into_iter().filter(|channel| known.insert(channel.signal.path.clone())));
     let edges = listing::edges(network, &network.root);
     let inputs = ports::inputs(inputs, typed, &layout);
     let outputs = ports::outputs(outputs, &signals);
@@ -210,6 +208,7 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
         rate_len: layout.rate_len,
         pool_len: layout.pool_len,
         memory,
+        budget: run.memory.bytes,
         warn: run.warn,
         log,
         judge,

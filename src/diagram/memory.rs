@@ -5,7 +5,7 @@
 //! is held against the budget of `run:` at compile time, and who asks for how much is said.
 
 use legwork_block::{Diagnostic, Diagnostics, Sizes, Solver, Span};
-use legwork_program::{FunctionProgram, Node};
+use legwork_program::{FunctionProgram, Loop, Node};
 
 use crate::layout::Layout;
 
@@ -57,6 +57,7 @@ pub(crate) fn check(
         let who = format!("the dense Jacobian of {solver} over {states} states");
         of_run(who, numbers(states, 2).saturating_mul(states as u64));
     }
+    layout.loops.iter().for_each(|found| ask_loop(layout, found, &mut all));
     let total = all.iter().fold(0u64, |sum, asks| sum.saturating_add(asks.bytes));
     if total <= budget.bytes {
         return total;
@@ -76,6 +77,17 @@ pub(crate) fn check(
     let needed = format!("allow it: run: (memory: \"{}\")", size(total));
     diagnostics.push(found.hint(needed).also(budget.at, "the budget"));
     total
+}
+
+/// What is kept to find the unknowns of an algebraic loop: a dense Jacobian and its factor.
+fn ask_loop(layout: &Layout, found: &Loop, all: &mut Vec<Asks>) {
+    let unknowns: u64 = found.unknowns.iter().map(|unknown| u64::from(unknown.output.len)).sum();
+    let largest = found.unknowns.iter().max_by_key(|unknown| unknown.output.len);
+    let Some(node) = largest.map(|unknown| &layout.nodes[unknown.node.index()]) else { return };
+    let path = &node.path;
+    let who = format!("the dense Jacobian of the loop of `{path}` over {unknowns} unknowns");
+    let bytes = unknowns.saturating_mul(2 * NUMBER).saturating_mul(unknowns);
+    all.push(Asks { who, bytes, at: node.span });
 }
 
 /// What a block and the functions that it calls take.

@@ -252,41 +252,54 @@ fn report_cycles(part: &Blocks<'_>, graph: &Graph, diagnostics: &mut Diagnostics
     }
 }
 
-/// The shortest cycle through the set's first node that lies on one: nodes in order of flow.
+/// Edges that the search for a shortest cycle may walk along.
+const MOST_WALKED: usize = 1 << 21;
+
+/// The shortest cycle through the first nodes of the set that lie on one, of all of them if the set
+/// is not very large: nodes in order of flow.
 fn shortest_cycle(graph: &Graph, set: &[NodeIndex]) -> Vec<NodeIndex> {
+    let mut is_member = vec![false; graph.node_count()];
+    set.iter().for_each(|node| is_member[node.index()] = true);
     let mut best: Vec<NodeIndex> = Vec::new();
-    for &start in set {
-        let mut came_from = vec![None; graph.node_count()];
-        let mut queue = VecDeque::from([start]);
-        'search: while let Some(node) = queue.pop_front() {
+    // Where a node was come to from, in the search with this number.
+    let mut came_from = vec![(usize::MAX, NodeIndex::default()); graph.node_count()];
+    let mut walked = 0;
+    for (search, &start) in set.iter().enumerate() {
+        if walked > MOST_WALKED && !best.is_empty() {
+            break;
+        }
+        let mut queue = VecDeque::from([(start, 1)]);
+        'search: while let Some((node, length)) = queue.pop_front() {
+            if !best.is_empty() && length >= best.len() {
+                break;
+            }
             let mut next: Vec<NodeIndex> = graph.neighbors(node).collect();
+            walked += next.len();
             next.sort_by_key(|&n| graph[n]);
             for next in next {
                 if next == start {
                     let mut cycle = vec![node];
                     let mut at = node;
-                    while let Some(before) = came_from[at.index()] {
-                        if at == start {
-                            break;
-                        }
-                        cycle.push(before);
-                        at = before;
+                    while at != start {
+                        at = came_from[at.index()].1;
+                        cycle.push(at);
                     }
                     cycle.reverse();
-                    if best.is_empty() || cycle.len() < best.len() {
-                        best = cycle;
-                    }
+                    best = cycle;
                     break 'search;
                 }
-                if set.contains(&next) && came_from[next.index()].is_none() {
-                    came_from[next.index()] = Some(node);
-                    queue.push_back(next);
+                if is_member[next.index()] && came_from[next.index()].0 != search {
+                    came_from[next.index()] = (search, node);
+                    queue.push_back((next, length + 1));
                 }
             }
         }
     }
     best
 }
+
+/// Hops of a cycle that are told: of a longer one the first.
+const MOST_HOPS: usize = 20;
 
 /// The cycle with, per hop, its ports and why it feeds through; and the ways out.
 fn describe_cycle(part: &Blocks<'_>, graph: &Graph, cycle: &[NodeIndex]) -> Diagnostic {
@@ -295,6 +308,10 @@ fn describe_cycle(part: &Blocks<'_>, graph: &Graph, cycle: &[NodeIndex]) -> Diag
     let mut chain = String::new();
     let mut hops: Vec<(NodeIndex, Hop)> = Vec::new();
     for (i, &node) in cycle.iter().enumerate() {
+        if i == MOST_HOPS {
+            chain.push_str(&format!("{} more ► ", cycle.len() - i));
+            break;
+        }
         let next = cycle[(i + 1) % cycle.len()];
         let Some(edge) = graph.find_edge(node, next) else { continue };
         hops.push((next, graph[edge]));
@@ -351,4 +368,38 @@ fn describe_cycle(part: &Blocks<'_>, graph: &Graph, cycle: &[NodeIndex]) -> Diag
         ));
     }
     diagnostic.hint("or solve the loop with a Solve(…) block, which is explicit about its cost")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ring(graph: &mut Graph, len: usize) -> Vec<NodeIndex> {
+        let first = graph.node_count();
+        let nodes: Vec<NodeIndex> =
+            (0..len).map(|i| graph.add_node(Group { node: first + i, group: 0 })).collect();
+        for i in 0..len {
+            graph.add_edge(nodes[i], nodes[(i + 1) % len], Hop::Hidden);
+        }
+        nodes
+    }
+
+    #[test]
+    fn the_shortest_cycle_of_a_set_is_found() {
+        let mut graph = Graph::new();
+        let nodes = ring(&mut graph, 40);
+        graph.add_edge(nodes[20], nodes[18], Hop::Hidden);
+        graph.add_edge(nodes[39], nodes[30], Hop::Hidden);
+        assert_eq!(shortest_cycle(&graph, &nodes), [nodes[18], nodes[19], nodes[20]]);
+        graph.add_edge(nodes[5], nodes[5], Hop::Hidden);
+        assert_eq!(shortest_cycle(&graph, &nodes), [nodes[5]]);
+    }
+
+    /// A ring is walked around as often as the bound allows, and no more.
+    #[test]
+    fn a_long_cycle_is_found_too() {
+        let mut graph = Graph::new();
+        let nodes = ring(&mut graph, 20_000);
+        assert_eq!(shortest_cycle(&graph, &nodes), nodes);
+    }
 }

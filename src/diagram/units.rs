@@ -123,6 +123,9 @@ pub(crate) enum Clash {
 /// Most factors without unit of which one equation leaves open what power of time they stand for.
 const MOST_BARE: usize = 4;
 
+/// Most of them in what is known of one variable: a chain of more gains is none of powers of time.
+const MOST_KNOWN_BARE: usize = 32;
+
 /// What is known of the unit of a variable.
 #[derive(Debug, Clone)]
 struct Known {
@@ -173,7 +176,16 @@ impl UnitSolution {
             let before = waiting.len();
             waiting.extend(unit.vars().filter(|var| !is_final(*var)));
             if waiting.len() == before {
-                let value = substituted(&known, unit)?;
+                let mut value = substituted(&known, unit)?;
+                // Without a bound every block of a chain of gains would know all before it.
+                let bare = |var: &Var| self.bare.contains(var);
+                if value.vars().filter(bare).count() > MOST_KNOWN_BARE {
+                    for var in value.vars().filter(bare) {
+                        let one = Known { unit: Unit::ONE.into(), cause: Cause::Bare(var) };
+                        known[var.0 as usize] = Some(one);
+                    }
+                    value = substituted(&known, &value)?;
+                }
                 if let Some(known) = &mut known[var.0 as usize] {
                     known.unit = value;
                 }
@@ -342,6 +354,29 @@ mod tests {
             assert_eq!(solution.equal(&is(Unit::NEWTON), &first, HERE), Ok(()));
             assert_eq!(solution.of(Var(count - 1)), Unit::NEWTON.over(Unit::METRE));
             assert_eq!(solution.of(Var(count - 2)), Some(Unit::NEWTON));
+        }
+    }
+
+    #[test]
+    fn a_chain_of_bare_factors_is_known_by_few_of_them() {
+        let count = 2000;
+        for backwards in [false, true] {
+            let mut solution = solution(2 * count);
+            (count..2 * count).for_each(|factor| solution.bare(Var(factor)));
+            let mut links: Vec<u32> = (1..count).collect();
+            if backwards {
+                links.reverse();
+            }
+            for i in links {
+                // Numbered against the flow, as blocks may be.
+                let product = var(i).times(&var(count + i)).expect("small exponents");
+                let (a, b) = (UnitTerm::Of(var(i - 1)), UnitTerm::Of(product));
+                assert_eq!(solution.equal(&a, &b, HERE), Ok(()));
+            }
+            for i in 0..count {
+                let unit = solution.unit(&var(i)).expect("a unit");
+                assert!(unit.vars().count() <= MOST_KNOWN_BARE + 2, "{i}: {}", unit.vars().count());
+            }
         }
     }
 

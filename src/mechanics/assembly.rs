@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::body::Axis;
+use crate::body::{Axis, Body};
 use crate::branch::BranchPattern;
 use crate::inertia::Inertia;
 use crate::layout::Layout;
@@ -12,7 +12,39 @@ use crate::resistance::{JointResistance, of_joints};
 use crate::rotors::Rotors;
 use crate::springs::JointSpring;
 
+/// Most numbers below the diagonal of `M` of one robot: a chain of 2047 joints.
+const MAX_CHAINED: usize = 1 << 21;
+
+/// Bodies above each body of some trees, added up: the packed rows of `M` have so many numbers, and
+/// the ways of all bodies to their root so many steps.
+fn chained(bodies: &[Body]) -> usize {
+    let mut depth = vec![0_usize; bodies.len()];
+    for (i, body) in bodies.iter().enumerate() {
+        depth[i] = if body.parent == i { 0 } else { depth[body.parent] + 1 };
+    }
+    depth.iter().sum()
+}
+
 impl Model {
+    /// The model, unless its chains are so long that the sparsity of `M` would take more memory
+    /// than a robot is worth.
+    pub(crate) fn not_too_deep(self) -> Result<Self, ModelError> {
+        let (found, limit) = (chained(&self.bodies), MAX_CHAINED);
+        match found > limit {
+            true => Err(ModelError::TooDeep { found, limit }),
+            false => Ok(self),
+        }
+    }
+
+    /// About how many bytes the sparsity of `M` takes, which grows by the square of a chain's
+    /// length.
+    #[must_use]
+    pub fn pattern_bytes(&self) -> u64 {
+        // An ancestor and its rank, and somewhat less than half a step of four lanes.
+        const EACH: u64 = 2 * size_of::<usize>() as u64 + 24;
+        chained(&self.bodies) as u64 * EACH
+    }
+
     /// Completes a model of which trees, bodies, joints, mimic joints, frames and collision shapes
     /// are given: masses of subtrees, names, damping of the joints, sparsity.
     pub(crate) fn complete(mut self) -> Self {

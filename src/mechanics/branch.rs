@@ -51,7 +51,7 @@ impl BranchPattern {
         let order = preorder(parents);
         let mut row_start = Vec::with_capacity(parents.len());
         let mut row_len = Vec::with_capacity(parents.len());
-        let mut ancestors = Vec::new();
+        let mut ancestors = Vec::with_capacity(packed_len(parents, &order));
         for &parent in parents {
             let first = ancestors.len();
             let mut next = parent;
@@ -279,6 +279,15 @@ impl BranchPattern {
     pub(crate) fn widest(&self) -> usize {
         (0..self.dim()).map(|k| self.padded_row(k).len()).max().unwrap_or(0)
     }
+}
+
+/// Numbers of all rows, padding included; `order` has parents first.
+fn packed_len(parents: &[Option<usize>], order: &[usize]) -> usize {
+    let mut len = vec![0_usize; parents.len()];
+    for &k in order {
+        len[k] = parents[k].map_or(0, |parent| len[parent] + 1);
+    }
+    len.iter().map(|len| len.next_multiple_of(LANES)).sum()
 }
 
 /// The coordinates in preorder: parents first, children in their own order, subtrees together.

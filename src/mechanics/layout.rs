@@ -21,16 +21,18 @@ pub(crate) type Place = (usize, usize);
 
 /// No entry.
 pub(crate) const NONE: usize = usize::MAX;
+/// No entry of a step.
+pub(crate) const NO_ENTRY: u32 = u32::MAX;
 
-/// Where the lanes of a group come from.
+/// Where the lanes of a group come from. Long chains have millions: they are small.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Source {
     /// Each from the same lane of one group.
-    Same(usize),
+    Same(u32),
     /// All from one body.
-    One(usize, usize),
+    One(u32, u32),
     /// Each from its own group and lane.
-    Each([Place; LANES]),
+    Each([(u32, u32); LANES]),
 }
 
 /// How a group is walked over.
@@ -93,8 +95,8 @@ pub(crate) struct BallPart {
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) source: Source,
-    /// Entry of each lane in the packed rows of the mass matrix; [`NONE`] beyond its root.
-    pub(crate) entries: [usize; LANES],
+    /// Entry of each lane in the packed rows of the mass matrix; [`NO_ENTRY`] beyond its root.
+    pub(crate) entries: [u32; LANES],
 }
 
 /// All groups, parents first.
@@ -134,7 +136,7 @@ impl Layout {
             groups[chain.start].role = Role::Start(index);
             for g in chain.groups() {
                 groups[g].role = Role::Link;
-                groups[g].parent = Source::Same(g - 1);
+                groups[g].parent = Source::Same((g - 1) as u32);
             }
         }
         Self { groups, root_groups, chains, places }
@@ -293,12 +295,15 @@ fn source(places: &[Option<Place>; LANES]) -> Source {
         .collect();
     let Some(&(_, first)) = live.first() else { return Source::One(0, 0) };
     if live.iter().all(|&(lane, (group, from))| group == first.0 && from == lane) {
-        return Source::Same(first.0);
+        return Source::Same(first.0 as u32);
     }
     if live.iter().all(|&(_, place)| place == first) {
-        return Source::One(first.0, first.1);
+        return Source::One(first.0 as u32, first.1 as u32);
     }
-    Source::Each(places.map(|place| place.unwrap_or(first)))
+    Source::Each(places.map(|place| {
+        let (group, lane) = place.unwrap_or(first);
+        (group as u32, lane as u32)
+    }))
 }
 
 impl Group {
@@ -377,14 +382,17 @@ impl Group {
             self.rotors[l] = rotor_of[body.v_index];
             above[l] = Some(body.parent);
         }
+        // The bodies between a lane and its root are as many as the ancestors of its coordinate.
+        let depth = |l: usize| pattern.ancestors(bodies[self.bodies[l]].v_index).len();
+        self.path.reserve_exact((0..LANES).map(depth).max().unwrap_or(0));
         loop {
             let joints = above.map(|i| i.filter(|&i| bodies[i].parent != i));
             if joints.iter().all(Option::is_none) {
                 return;
             }
             let entries = std::array::from_fn(|l| {
-                joints[l].map_or(NONE, |i| {
-                    pattern.entry(bodies[self.bodies[l]].v_index, bodies[i].v_index)
+                joints[l].map_or(NO_ENTRY, |i| {
+                    pattern.entry(bodies[self.bodies[l]].v_index, bodies[i].v_index) as u32
                 })
             });
             let source = source(&joints.map(|i| i.map(|i| places[i])));
@@ -404,11 +412,11 @@ impl Group {
 #[inline(always)]
 pub(crate) fn gather<S, T: Laned>(source: &Source, states: &[S], field: impl Fn(&S) -> &T) -> T {
     match source {
-        Source::Same(group) => *field(&states[*group]),
-        Source::One(group, lane) => T::spread(field(&states[*group]), *lane),
-        Source::Each([a, b, c, d]) => T::collect(
-            [field(&states[a.0]), field(&states[b.0]), field(&states[c.0]), field(&states[d.0])],
-            [a.1, b.1, c.1, d.1],
+        Source::Same(group) => *field(&states[*group as usize]),
+        Source::One(group, lane) => T::spread(field(&states[*group as usize]), *lane as usize),
+        Source::Each(places) => T::collect(
+            places.map(|(group, _)| field(&states[group as usize])),
+            places.map(|(_, lane)| lane as usize),
         ),
     }
 }
@@ -424,12 +432,14 @@ pub(crate) fn scatter<S, T: Laned>(
     value: &T,
 ) {
     match source {
-        Source::Same(group) => field(&mut states[*group]).add_all(value),
-        Source::One(group, into) => field(&mut states[*group]).add_sum(*into, value),
+        Source::Same(group) => field(&mut states[*group as usize]).add_all(value),
+        Source::One(group, into) => {
+            field(&mut states[*group as usize]).add_sum(*into as usize, value);
+        }
         Source::Each(places) => {
             for (from, &(group, into)) in places.iter().enumerate() {
                 if live[from] {
-                    field(&mut states[group]).add_lane(into, value, from);
+                    field(&mut states[group as usize]).add_lane(into as usize, value, from);
                 }
             }
         }

@@ -13,7 +13,7 @@ use nalgebra::Vector3;
 use crate::branch::{BASE, BranchPattern, NO_BASE};
 use crate::inertia::Symmetric3;
 use crate::kinematics::{BodyState, Kinematics, Motion};
-use crate::layout::{NONE, Role, gather};
+use crate::layout::{NO_ENTRY, NONE, Role, gather};
 use crate::model::Model;
 use crate::quad::{LANES, QuadMotion};
 
@@ -210,8 +210,8 @@ pub fn mass_matrix(model: &Model, kinematics: &Kinematics, out: &mut MassMatrix)
             };
             let values = above.power(&force, &moment).to_array();
             for (&entry, value) in step.entries.iter().zip(values) {
-                if entry != NONE {
-                    out.rows[entry] = value;
+                if entry != NO_ENTRY {
+                    out.rows[entry as usize] = value;
                 }
             }
         }

@@ -81,8 +81,12 @@ impl Model {
                 return Err(ModelError::RotorInertiaValue { joint: name.to_owned(), value });
             }
         }
+        let coupled = self.rotors.matrix.is_some();
         self.rotors = Rotors { diagonal: values.to_vec(), matrix: None };
-        self.lay_out_pattern();
+        // What only adds to the diagonal has no share in the pattern.
+        if coupled {
+            self.lay_out_pattern();
+        }
         Ok(self)
     }
 

@@ -120,6 +120,7 @@ impl ProgramParts {
             rate_len,
             pool_len,
             memory: _,
+            budget: _,
             warn: _,
             log: _,
             judge,

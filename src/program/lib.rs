@@ -323,6 +323,8 @@ pub struct ProgramParts {
     /// Bytes that a run takes, added up before it is made: what it keeps for going back is bounded
     /// by it.
     pub memory: u64,
+    /// Bytes that a run may take, or what is computed of it, such as a linearisation.
+    pub budget: u64,
     /// Whether what makes a run doubtful is told.
     pub warn: bool,
     /// What is recorded.

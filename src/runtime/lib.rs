@@ -31,6 +31,7 @@
 // Each of these says why no input reaches it.
 #![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
 
+mod budget;
 pub mod catalog;
 mod chart;
 pub mod comparison;

@@ -1,12 +1,18 @@
 //! Every mistake of a diagram, with every choice of every variant; and whether it continues from
 //! snapshots bit for bit.
 
-use legwork_block::{Diagnostic, Diagnostics, Severity};
+use legwork_block::{Diagnostic, Diagnostics, FileId, Severity, Span};
 use legwork_runtime::{Proof, RoundtripError, Trials};
 
 use crate::diagram::Diagram;
 use crate::findings::Findings;
 use crate::model::Model;
+
+/// Blocks that a check compiles with choices of variants, all choices together.
+const MOST_BLOCKS: usize = 100_000;
+
+/// Bytes of text of a block.
+const TEXT_OF_BLOCK: usize = 100;
 
 /// What was found wrong with a diagram.
 #[derive(Debug)]
@@ -41,7 +47,21 @@ impl Diagram {
         let mut findings = Findings::default();
         findings.add(compiled.diagnostics, &compiled.sources, None);
         let mut choices = 0;
-        for (name, choice) in all_choices(&compiled.variants) {
+        // Of a diagram with mistakes no blocks are known, but its text is.
+        let nodes = compiled.model.as_ref().map_or(0, |model| model.program().nodes.len());
+        let blocks = nodes.max(compiled.sources.text(FileId(0)).len() / TEXT_OF_BLOCK);
+        let most = MOST_BLOCKS / blocks.max(1);
+        let all: usize = compiled.variants.iter().map(|(_, choices)| choices.len()).sum();
+        if all > most {
+            let message = format!(
+                "only the first {most} of {all} choices of variants are checked: each compiles \
+                 about {blocks} blocks"
+            );
+            let mut told = Diagnostics::default();
+            told.push(Diagnostic::warning("unchecked-choices", Span::default(), message));
+            findings.add(told, &compiled.sources, None);
+        }
+        for (name, choice) in all_choices(&compiled.variants).take(most) {
             if !goes_on() {
                 break;
             }

@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 /// Most choices that are said of a mistake; JSON has them all.
 const MOST_CHOICES: usize = 8;
 
+/// Mistakes that are kept of all compilations together.
+const MOST_FINDINGS: usize = 1000;
+
 /// Diagnostics of several compilations of one diagram, each once.
 #[derive(Debug, Default)]
 pub struct Findings {
@@ -36,6 +39,7 @@ impl Findings {
         let index = self.sources.len();
         self.sources.push(Arc::clone(sources));
         for diagnostic in found {
+            let is_full = self.list.len() >= MOST_FINDINGS;
             let known = self.list.iter_mut().find(|known| {
                 same(
                     &known.diagnostic,
@@ -49,6 +53,8 @@ impl Findings {
                     known.choices.push(choice.to_owned());
                 }
                 (Some(_), _) => {}
+                // Nobody reads so many; that there are errors is known.
+                (None, _) if is_full => {}
                 (None, choice) => self.list.push(Finding {
                     diagnostic,
                     sources: index,

@@ -45,7 +45,7 @@ fn rows(here: &Path, run: &str) -> usize {
 fn limited(here: &Path, arguments: &str) -> super::support::Done {
     let mut command = std::process::Command::new("sh");
     let program = env!("CARGO_BIN_EXE_legwork");
-    command.arg("-c").arg(format!("ulimit -f 400; exec '{program}' {arguments}"));
+    command.arg("-c").arg(format!("ulimit -f 8000; exec '{program}' {arguments}"));
     done(command.current_dir(here).stdin(Stdio::null()).output().expect("a shell"))
 }
 

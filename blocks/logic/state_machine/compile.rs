@@ -7,7 +7,7 @@ use legwork_block::{
 };
 
 use super::StateMachine;
-use crate::signal::formula::{Constants, Found, Input, Names, Source};
+use crate::signal::formula::{Constants, Found, Input, Names, Source, Spend};
 
 /// Names of times in the expressions, in the order in which the block has them.
 const TIMES: &[&str] = &["t", "elapsed"];
@@ -62,6 +62,7 @@ fn wrong(message: impl Into<String>) -> Invalid {
 struct Compiler<'a> {
     machine: &'a StateMachine,
     found: Found<'a>,
+    spend: Spend<'a>,
     compiled: Vec<Programs>,
 }
 
@@ -69,7 +70,7 @@ impl Compiler<'_> {
     /// Compiles `formula`; the number of its programs.
     fn add(&mut self, formula: &Formula, place: &str) -> Result<usize, Invalid> {
         let expression: Expression = formula.parse().map_err(|found| at(place, found))?;
-        let scope = Constants(&self.machine.constants);
+        let scope = Constants(&self.machine.constants, self.spend);
         let programs = expression.programs(&scope, &mut self.found);
         self.compiled.push(programs.map_err(|found| at(place, found))?);
         Ok(self.compiled.len() - 1)
@@ -80,8 +81,9 @@ impl Compiler<'_> {
 pub(super) fn compile(machine: &StateMachine, ports: &mut Ports<'_>) -> Result<Machine, Invalid> {
     let names = names(machine)?;
     reached(machine, &names)?;
-    let found = Found::new(Names::Declared(&machine.inputs), TIMES);
-    let mut compiler = Compiler { machine, found, compiled: Vec::new() };
+    let spend = ports.budget();
+    let found = Found::new(Names::Declared(&machine.inputs), TIMES, spend);
+    let mut compiler = Compiler { machine, found, spend, compiled: Vec::new() };
     let mut entries = Vec::new();
     for (s, state) in machine.states.iter().enumerate() {
         let mut actions = Vec::new();

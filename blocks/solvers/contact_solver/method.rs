@@ -14,6 +14,14 @@ pub(crate) struct ProblemSize {
     pub(crate) velocity_dim: usize,
 }
 
+impl ProblemSize {
+    /// Rows n = 3k, edges of the default pyramids s = 4k, and velocities.
+    pub(crate) fn counts(self) -> [u64; 3] {
+        let k = self.contact_count as u64;
+        [3 * k, 4 * k, self.velocity_dim as u64]
+    }
+}
+
 /// A contact problem as it comes over the wire.
 pub(crate) struct Given<'a> {
     pub(crate) problem: ContactProblem<'a>,
@@ -88,6 +96,8 @@ pub(crate) trait SolverBlock {
     fn name(&self) -> &'static str;
     /// Whether it can hold forces in circular cones beside pyramids.
     fn accepts_circular(&self) -> bool;
+    /// How many numbers the method keeps for problems of this size.
+    fn numbers(&self, size: ProblemSize) -> u64;
     /// The method with memory for problems of this size.
     fn solver(&self, size: ProblemSize) -> Method;
     /// What to do when it does not solve.

@@ -4,7 +4,8 @@
 /// and the parameters that all have beside its own. Before the struct stand the cones that the
 /// method takes, `pyramids` or `all cones`, and what its iterations are.
 ///
-/// The method is a function `method(&self, size: ProblemSize) -> Method` of the struct.
+/// The method is a function `method(&self, size: ProblemSize) -> Method` of the struct, and
+/// `method_numbers(size: ProblemSize) -> u64` how many numbers it keeps.
 macro_rules! solver_block {
     (pyramids, $iterations:tt; $($block:tt)*) => {
         $crate::solvers::contact_solver::solver_block! {
@@ -61,6 +62,10 @@ macro_rules! solver_block {
                 $takes_circular
             }
 
+            fn numbers(&self, size: $crate::solvers::contact_solver::ProblemSize) -> u64 {
+                Self::method_numbers(size)
+            }
+
             fn solver(
                 &self,
                 size: $crate::solvers::contact_solver::ProblemSize,
@@ -97,6 +102,15 @@ macro_rules! solver_block {
             ) -> Self::Scratch {
                 use $crate::solvers::contact_solver::{SolverScratch, chain};
                 SolverScratch::new((), chain(self), plan.size(sizes))
+            }
+
+            fn memory(
+                &self,
+                plan: &Self::Plan,
+                sizes: &legwork_block::Sizes<'_>,
+            ) -> u64 {
+                use $crate::solvers::contact_solver::{chain, chain_memory};
+                chain_memory(chain(self), plan.size(sizes), sizes)
             }
 
             fn output(

@@ -487,3 +487,30 @@ fn a_block_declares_the_cones_that_its_method_accepts() {
         }
     }
 }
+
+/// What a method keeps is no more than its block says before it is made.
+#[test]
+fn methods_keep_no_more_than_they_say() {
+    fn made<B: SolverBlock + serde::de::DeserializeOwned + 'static>() -> Box<dyn SolverBlock> {
+        Box::new(block::<B>(json!({})))
+    }
+    let solvers = [
+        made::<ActiveSetQp>(),
+        made::<PrincipalPivoting>(),
+        made::<Lemke>(),
+        made::<StewartTrinkle>(),
+        made::<ProjectedGaussSeidel>(),
+        made::<AcceleratedGradient>(),
+        made::<ClarabelQp>(),
+    ];
+    for solver in &solvers {
+        for (contact_count, velocity_dim) in [(4, 18), (40, 6), (40, 60), (100, 18)] {
+            let size = ProblemSize { contact_count, velocity_dim };
+            let mut method = None;
+            let kept = allocation_counter::measure(|| method = Some(solver.solver(size)));
+            let said = 8 * solver.numbers(size) + 20_000;
+            let bytes = kept.bytes_max;
+            assert!(bytes <= said, "{} {size:?}: {bytes} of {said}", solver.name());
+        }
+    }
+}

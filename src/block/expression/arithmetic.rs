@@ -25,6 +25,7 @@ pub(super) fn each(
         Term::List(items) => {
             items.into_iter().map(|item| each(item, f)).collect::<Result<_, _>>().map(Term::List)
         }
+        Term::Each(count, item) => Ok(Term::Each(count, Box::new(f(*item)?))),
         other => f(other),
     }
 }
@@ -32,17 +33,33 @@ pub(super) fn each(
 /// An operator on numbers, element by element on lists; `==` and `!=` also on texts and truth
 /// values.
 pub(super) fn binary(op: Binary, a: Term, b: Term, span: Span) -> Result<Term, Diagnostic> {
+    let same_length = |a: usize, b: usize| match a == b {
+        true => Ok(()),
+        false => {
+            let symbol = op.symbol();
+            let message = format!("`{symbol}` of lists of different lengths, {a} and {b}");
+            Err(Diagnostic::error("expression-length", span, message))
+        }
+    };
+    let each = |count, item| Term::Each(count, Box::new(item));
     match (a, b) {
+        (Term::Each(count, a), Term::Each(other, b)) => {
+            same_length(count, other)?;
+            Ok(each(count, binary(op, *a, *b, span)?))
+        }
+        (a @ Term::Each(..), b @ Term::List(_)) | (a @ Term::List(_), b @ Term::Each(..)) => {
+            binary(op, a.listed(), b.listed(), span)
+        }
+        (Term::Each(count, a), b) => {
+            bounded(count.saturating_mul(b.size()), span)?;
+            Ok(each(count, binary(op, *a, b, span)?))
+        }
+        (a, Term::Each(count, b)) => {
+            bounded(count.saturating_mul(a.size()), span)?;
+            Ok(each(count, binary(op, a, *b, span)?))
+        }
         (Term::List(a), Term::List(b)) => {
-            if a.len() != b.len() {
-                let message = format!(
-                    "`{}` of lists of different lengths, {} and {}",
-                    op.symbol(),
-                    a.len(),
-                    b.len()
-                );
-                return Err(Diagnostic::error("expression-length", span, message));
-            }
+            same_length(a.len(), b.len())?;
             let pairs = a.into_iter().zip(b);
             pairs.map(|(a, b)| binary(op, a, b, span)).collect::<Result<_, _>>().map(Term::List)
         }
@@ -162,6 +179,13 @@ pub(super) fn select(
             Ok(Term::Real(condition.clone().select(a, b, span)?, unit))
         }
         (Term::Bool(a), Term::Bool(b)) => Ok(Term::Bool(condition.clone().select(a, b, span)?)),
+        (Term::Each(count, a), Term::Each(other, b)) if count == other => {
+            bounded(count.saturating_mul(condition.size()), span)?;
+            Ok(Term::Each(count, Box::new(select(condition, *a, *b, span)?)))
+        }
+        (a @ Term::Each(..), b @ Term::List(_)) | (a @ Term::List(_), b @ Term::Each(..)) => {
+            select(condition, a.listed(), b.listed(), span)
+        }
         (Term::List(a), Term::List(b)) if a.len() == b.len() => {
             bounded(a.len().saturating_mul(condition.size()), span)?;
             let pairs = a.into_iter().zip(b);

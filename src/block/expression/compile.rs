@@ -149,7 +149,7 @@ impl Compiled {
     /// Does not allocate.
     #[inline]
     pub fn eval(&self, read: impl Fn(usize) -> f64) -> f64 {
-        self.eval_by(read, |_, op, x, y| op.apply(x, y))
+        self.eval_by(0, read, |_, op, x, y| op.apply(x, y))
     }
 
     /// The value if `decide` decides the comparisons by size: it gets the number of the comparison,
@@ -158,10 +158,21 @@ impl Compiled {
     pub fn eval_deciding(
         &self,
         read: impl Fn(usize) -> f64,
+        decide: impl FnMut(usize, f64, bool) -> bool,
+    ) -> f64 {
+        self.eval_deciding_at(0, read, decide)
+    }
+
+    /// As [`Self::eval_deciding`], of element `element` of a program that gives several
+    /// ([`Programs::each`]).
+    pub fn eval_deciding_at(
+        &self,
+        element: usize,
+        read: impl Fn(usize) -> f64,
         mut decide: impl FnMut(usize, f64, bool) -> bool,
     ) -> f64 {
         let mut next = 0;
-        self.eval_by(read, |_, op, x, y| {
+        self.eval_by(element, read, |_, op, x, y| {
             if !op.is_by_size() {
                 return op.apply(x, y);
             }
@@ -195,7 +206,7 @@ impl Compiled {
             let mut pop = || known.pop().unwrap_or(false);
             let result = match *op {
                 Op::Push(_) => true,
-                Op::Load(slot) => is_known(slot as usize),
+                Op::Load(slot) | Op::LoadEach(slot) => is_known(slot as usize),
                 Op::Unary(_) => pop(),
                 Op::Binary(_) => pop() & pop(),
                 Op::Compare(op, _) => {
@@ -214,17 +225,19 @@ impl Compiled {
         &self.ops
     }
 
-    /// The value; `compare` gives that of a comparison from the place of its instruction.
+    /// The value of an element; `compare` gives that of a comparison from the place of its
+    /// instruction.
     #[inline]
     pub(super) fn eval_by(
         &self,
+        element: usize,
         read: impl Fn(usize) -> f64,
         compare: impl FnMut(usize, Binary, f64, f64) -> f64,
     ) -> f64 {
         // Most programs are small; the memory of the others is not cleared for them.
         match self.need {
-            0..=SMALL => self.eval_in(&mut [0.0; SMALL], read, compare),
-            _ => self.eval_in(&mut [0.0; STACK], read, compare),
+            0..=SMALL => self.eval_in(&mut [0.0; SMALL], element, read, compare),
+            _ => self.eval_in(&mut [0.0; STACK], element, read, compare),
         }
     }
 
@@ -232,6 +245,7 @@ impl Compiled {
     fn eval_in(
         &self,
         stack: &mut [f64],
+        element: usize,
         read: impl Fn(usize) -> f64,
         mut compare: impl FnMut(usize, Binary, f64, f64) -> f64,
     ) -> f64 {
@@ -254,6 +268,10 @@ impl Compiled {
                 }
                 Step::One(_, Op::Load(slot)) => {
                     stack[top] = read(slot as usize);
+                    top += 1;
+                }
+                Step::One(_, Op::LoadEach(slot)) => {
+                    stack[top] = read(slot as usize + element);
                     top += 1;
                 }
                 Step::One(_, Op::Unary(op)) => stack[top - 1] = op.apply(stack[top - 1]),
@@ -301,7 +319,7 @@ impl Compiled {
     /// Slots that the program reads, in the order of reading.
     pub fn slots(&self) -> impl Iterator<Item = usize> + '_ {
         self.ops.iter().filter_map(|op| match op {
-            Op::Load(slot) => Some(*slot as usize),
+            Op::Load(slot) | Op::LoadEach(slot) => Some(*slot as usize),
             _ => None,
         })
     }
@@ -316,6 +334,7 @@ impl Compiled {
                 Op::Unary(unary) => (2, unary as u64),
                 Op::Binary(binary) | Op::Compare(binary, _) => (3, binary as u64),
                 Op::Select => (4, 0),
+                Op::LoadEach(slot) => (5, u64::from(slot)),
             };
             [what, operand]
         })
@@ -382,7 +401,7 @@ fn stack_need(ops: &[Op]) -> usize {
     let (mut top, mut most) = (0usize, 0);
     for op in ops {
         match op {
-            Op::Push(_) | Op::Load(_) => top += 1,
+            Op::Push(_) | Op::Load(_) | Op::LoadEach(_) => top += 1,
             Op::Unary(_) => {}
             Op::Binary(_) | Op::Compare(..) => top -= 1,
             Op::Select => top -= 2,
@@ -397,6 +416,8 @@ fn stack_need(ops: &[Op]) -> usize {
 pub struct Programs {
     /// One for each element of a list, else one.
     pub programs: Vec<Compiled>,
+    /// How many elements the one program gives, if the list has one for all.
+    pub each: Option<usize>,
     /// Whether the expression gives a list.
     pub is_list: bool,
     /// The unit of each; `None` of a bare number and of a truth value.
@@ -443,15 +464,19 @@ pub(super) fn programs(
     expression: &Expression,
     scope: &dyn Scope,
     signals: &mut dyn SignalResolver,
+    with_each: bool,
 ) -> Result<Programs, Diagnostic> {
     let span = expression.root.span;
-    let mut evaluator = Evaluator::new(scope, Some(signals));
-    let (items, is_list) = match evaluator.term(&expression.root)? {
-        Term::List(items) => (items, true),
-        one => (vec![one], false),
+    let evaluator = Evaluator::new(scope, Some(signals));
+    let mut evaluator = if with_each { evaluator.with_each() } else { evaluator };
+    let (items, is_list, each) = match evaluator.term(&expression.root)? {
+        Term::List(items) => (items, true, None),
+        Term::Each(count, item) => (vec![*item], true, Some(count)),
+        one => (vec![one], false, None),
     };
+    evaluator.spend_programs(&items, span)?;
     let items = items.into_iter().map(|item| Compiled::new(item, span));
     let (programs, units) = items.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
     let Book { equations, factors } = evaluator.ledger.take();
-    Ok(Programs { programs, is_list, units, equations, factors })
+    Ok(Programs { programs, each, is_list, units, equations, factors })
 }

@@ -11,9 +11,14 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::{SymbolicUnit, Unit};
 use crate::value::{Scope, Value};
 
+/// Operations that the elements of one list may need together.
+const CODE_LIMIT: usize = 1 << 20;
+
 pub(super) struct Evaluator<'a> {
     scope: &'a dyn Scope,
     signals: Option<&'a mut dyn SignalResolver>,
+    /// Whether the elements of a signal may be one term, [`Term::Each`].
+    each: bool,
     /// Values made so far.
     made: usize,
     /// Items that expressions for each are at, from the outermost on.
@@ -31,7 +36,13 @@ enum Chain {
 
 impl<'a> Evaluator<'a> {
     pub(super) fn new(scope: &'a dyn Scope, signals: Option<&'a mut dyn SignalResolver>) -> Self {
-        Self { scope, signals, made: 0, items: Vec::new(), ledger: Ledger::default() }
+        let (items, ledger) = (Vec::new(), Ledger::default());
+        Self { scope, signals, each: false, made: 0, items, ledger }
+    }
+
+    /// The same where one program may give all elements of a list.
+    pub(super) fn with_each(self) -> Self {
+        Self { each: true, ..self }
     }
 
     /// Counts `count` values that the expression makes.
@@ -41,12 +52,29 @@ impl<'a> Evaluator<'a> {
             let message = format!("the expression makes lists of more than {LIST_LIMIT} values");
             return Err(Diagnostic::error("expression-size", span, message));
         }
-        if !self.scope.spend(count) {
-            let message = "the expressions of the diagram make more values than it may have";
-            return Err(Diagnostic::error("expression-size", span, message)
-                .hint("read long tables from files"));
+        if self.scope.spend(count) { Ok(()) } else { Err(too_many(span)) }
+    }
+
+    /// Counts the programs of a list and what they ask of units, of which each takes memory for
+    /// as long as the diagram lives.
+    pub(super) fn spend_programs(&self, items: &[Term], span: Span) -> Result<(), Diagnostic> {
+        let book = self.ledger.borrow();
+        let of_units = 8 * (book.equations.len() + book.factors as usize);
+        let of_code: usize = items.iter().map(|item| 8 + 2 * item.size()).sum();
+        match items.len() > 1 && !self.scope.spend(of_code + of_units) {
+            true => Err(too_many(span)),
+            false => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Refuses lists whose elements are too many operations together.
+    fn bounded(term: Term, span: Span) -> Result<Term, Diagnostic> {
+        if matches!(term, Term::List(_)) && term.size() > CODE_LIMIT {
+            let message =
+                format!("the lists of the expression need more than {CODE_LIMIT} operations");
+            return Err(Diagnostic::error("expression-size", span, message));
+        }
+        Ok(term)
     }
 
     pub(super) fn value(&mut self, expr: &Expr) -> Result<Value, Diagnostic> {
@@ -73,16 +101,21 @@ impl<'a> Evaluator<'a> {
             }
             ExprKind::Unary(op, operand) => {
                 let term = self.term(operand)?;
-                each(term, &mut |term| negate(*op, term, operand.span))
+                let result = each(term, &mut |term| negate(*op, term, operand.span))?;
+                Self::bounded(result, expr.span)
             }
             ExprKind::Binary(op @ (Binary::And | Binary::Or), pair) => self.logic(*op, pair),
             ExprKind::Binary(op, pair) => {
                 let (left, right) = (self.term(&pair.0)?, self.term(&pair.1)?);
-                binary(*op, left, right, expr.span)
+                Self::bounded(binary(*op, left, right, expr.span)?, expr.span)
             }
             ExprKind::Each(each) => self.for_each(each, expr.span),
             ExprKind::If(parts) => self.choice(&parts.0, &parts.1, &parts.2, expr.span),
             ExprKind::Call(name, arguments) => {
+                if functions::makes_lists(&name.text) {
+                    // Where nothing is left no list is made to find that out.
+                    self.spend(0, expr.span)?;
+                }
                 let terms = arguments
                     .iter()
                     .map(|argument| Ok((self.term(argument)?, argument.span)))
@@ -91,7 +124,7 @@ impl<'a> Evaluator<'a> {
                 if functions::makes_lists(&name.text) {
                     self.spend(result.size(), expr.span)?;
                 }
-                Ok(result)
+                Self::bounded(result, expr.span)
             }
         }
     }
@@ -113,7 +146,7 @@ impl<'a> Evaluator<'a> {
 
     /// `[item for name in list if condition]`: a list, or with keys a record.
     fn for_each(&mut self, each: &Each, span: Span) -> Result<Term, Diagnostic> {
-        let items = match self.term(&each.list)? {
+        let items = match self.term(&each.list)?.listed() {
             Term::List(items) => items,
             other => return Err(wrong("a list", &other, each.list.span)),
         };
@@ -194,7 +227,7 @@ impl<'a> Evaluator<'a> {
             Scalar::Known(known) => self.term(if known != 0.0 { yes } else { no }),
             later => {
                 let (yes, no) = (self.term(yes)?, self.term(no)?);
-                select(&later, yes, no, span)
+                Self::bounded(select(&later, yes, no, span)?, span)
             }
         }
     }
@@ -266,13 +299,18 @@ impl<'a> Evaluator<'a> {
         };
         let load = |slot: u32| Scalar::Later(vec![Op::Load(slot)]);
         let signal = signals.resolve(path)?;
-        self.spend(signal.size(), path.span)?;
+        let of_each = matches!(signal, Signal::Run { .. }) && self.each;
+        self.spend(if of_each { 1 } else { signal.size() }, path.span)?;
         Ok(match signal {
             Signal::Constant(value) => value.into(),
             Signal::Real { slot, unit } => Term::Real(load(slot), self.unit(unit)),
             Signal::Bool { slot } => Term::Bool(load(slot)),
             Signal::Run { start, len, unit } => {
                 let unit = self.unit(unit);
+                if of_each {
+                    let each = Scalar::Later(vec![Op::LoadEach(start)]);
+                    return Ok(Term::Each(len as usize, Box::new(Term::Real(each, unit))));
+                }
                 let item = |slot| Term::Real(load(slot), unit.clone());
                 Term::List((start..start + len).map(item).collect())
             }
@@ -296,6 +334,9 @@ impl<'a> Evaluator<'a> {
                 None if self.scope.is_reported(name) => {
                     Err(Diagnostic { follows: true, ..unknown(name, expr.span, &[]) })
                 }
+                None if !self.scope.suggests(expr.span) => {
+                    Err(Diagnostic { hints: Vec::new(), ..unknown(name, expr.span, &[]) })
+                }
                 None => Err(unknown(name, expr.span, &self.scope.names())),
             },
             ExprKind::Field(inner, name) => {
@@ -303,7 +344,7 @@ impl<'a> Evaluator<'a> {
                 field(&term, &name.text, name.span)
             }
             ExprKind::Index(inner, index) => {
-                let (term, at) = (self.term(inner)?, self.term(index)?);
+                let (term, at) = (self.term(inner)?.listed(), self.term(index)?);
                 match (term, at) {
                     (Term::List(items), at) => element(items, &at, index.span),
                     (record @ Term::Record(_), Term::Text(key)) => field(&record, &key, index.span),
@@ -311,7 +352,7 @@ impl<'a> Evaluator<'a> {
                 }
             }
             ExprKind::Slice(inner, from, to) => {
-                let items = match self.term(inner)? {
+                let items = match self.term(inner)?.listed() {
                     Term::List(items) => items,
                     other => return Err(wrong("a list", &other, inner.span)),
                 };
@@ -327,6 +368,11 @@ impl<'a> Evaluator<'a> {
             _ => self.term(expr),
         }
     }
+}
+
+fn too_many(span: Span) -> Diagnostic {
+    let message = "the expressions of the diagram make more values than it may have";
+    Diagnostic::error("expression-size", span, message).hint("read long tables from files")
 }
 
 fn unknown(name: &str, span: Span, names: &[String]) -> Diagnostic {

@@ -182,7 +182,7 @@ fn no_rule(span: Span) -> Diagnostic {
 
 /// The elements of a list.
 fn items(term: Term, at: Span) -> Result<Vec<Term>, Diagnostic> {
-    match term {
+    match term.listed() {
         Term::List(items) => Ok(items),
         other => Err(wrong("a list", &other, at)),
     }
@@ -283,6 +283,7 @@ fn len(arguments: Arguments, span: Span) -> Result<Term, Diagnostic> {
     let [(term, at)] = exactly(arguments, span)?;
     let count = match term {
         Term::Record(facts) => facts.len(),
+        Term::Each(count, _) => count,
         term => items(term, at)?.len(),
     };
     Ok(Term::number(count as f64))

@@ -101,7 +101,7 @@ impl Compiled {
             };
         }
         let mut decisive: Option<Comparison> = None;
-        let value = self.eval_by(read, |place, op, left, right| {
+        let value = self.eval_by(0, read, |place, op, left, right| {
             let found = Comparison::of(place, op, left, right);
             if decisive.is_none_or(|known| self.is_tighter(&found, &known)) {
                 decisive = Some(found);
@@ -187,6 +187,11 @@ impl Compiled {
                     top += 1;
                 }
                 Op::Load(slot) => {
+                    stack[top] = (read(slot as usize), None);
+                    top += 1;
+                }
+                // A condition is one program, no program of each.
+                Op::LoadEach(slot) => {
                     stack[top] = (read(slot as usize), None);
                     top += 1;
                 }

@@ -276,6 +276,8 @@ pub enum Op {
     Push(f64),
     /// Pushes the signal in a slot.
     Load(u32),
+    /// Pushes the signal as many slots behind this one as the number of the element that is wanted.
+    LoadEach(u32),
     /// Replaces the top.
     Unary(Unary),
     /// Replaces the top two.

@@ -28,6 +28,9 @@ pub(super) enum Term {
     Bool(Scalar),
     Text(String),
     List(Vec<Term>),
+    /// A list of so many numbers or truth values that one program gives, whose
+    /// [`Op::LoadEach`] read a slot for each.
+    Each(usize, Box<Term>),
     Record(Arc<IndexMap<String, Value>>),
     /// A kind with its arguments, only to be handed on.
     Choice(Arc<Choice>),
@@ -90,6 +93,18 @@ impl Scalar {
         }
     }
 
+    /// Element `i` of what is the program of each.
+    fn element(&self, i: usize) -> Self {
+        let of = |op: &Op| match *op {
+            Op::LoadEach(start) => Op::Load(start + i as u32),
+            op => op,
+        };
+        match self {
+            Self::Known(value) => Self::Known(*value),
+            Self::Later(code) => Self::Later(code.iter().map(of).collect()),
+        }
+    }
+
     pub(super) fn code(self) -> Vec<Op> {
         match self {
             Self::Known(value) => vec![Op::Push(value)],
@@ -138,6 +153,7 @@ impl Term {
             Self::Bool(_) => "a truth value".to_owned(),
             Self::Text(text) => format!("text '{}'", clip(text)),
             Self::List(items) => format!("a list of {}", items.len()),
+            Self::Each(count, _) => format!("a list of {count}"),
             Self::Record(_) => "a record".to_owned(),
             Self::Choice(choice) => format!("`{}(…)`", choice.name),
         }
@@ -148,9 +164,21 @@ impl Term {
         match self {
             Self::Real(scalar, _) | Self::Bool(scalar) => scalar.size(),
             Self::List(items) => items.iter().map(Self::size).sum::<usize>() + 1,
+            Self::Each(count, item) => count.saturating_mul(item.size()) + 1,
             Self::Record(facts) => facts.len() + 1,
             _ => 1,
         }
+    }
+
+    /// The same, a list as its elements one by one.
+    pub(super) fn listed(self) -> Self {
+        let Self::Each(count, item) = self else { return self };
+        let element = |i| match &*item {
+            Self::Real(scalar, unit) => Self::Real(scalar.element(i), unit.clone()),
+            Self::Bool(scalar) => Self::Bool(scalar.element(i)),
+            other => other.clone(),
+        };
+        Self::List((0..count).map(element).collect())
     }
 
     /// The value, if all numbers are known.
@@ -167,7 +195,7 @@ impl Term {
                 Value::Real { value, unit: unit.and_then(|unit| unit.known()) }
             }
             Self::Bool(Scalar::Known(value)) => Value::Bool(value != 0.0),
-            Self::Real(..) | Self::Bool(_) => return Err(later()),
+            Self::Real(..) | Self::Bool(_) | Self::Each(..) => return Err(later()),
             Self::Text(text) => Value::Text(text),
             Self::List(items) => Value::List(
                 items.into_iter().map(|item| item.value(span)).collect::<Result<_, _>>()?,

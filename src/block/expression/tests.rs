@@ -252,6 +252,45 @@ fn compiled_programs_give_the_same_as_evaluation_with_the_signals_as_constants()
     assert_eq!(list.iter().map(|c| c.eval_slice(&slots)).collect::<Vec<_>>(), [8.0, 10.0]);
 }
 
+/// One program for all elements of a list gives the bits that one for each gives.
+#[test]
+fn one_program_for_each_element_is_the_same_as_many() {
+    let slots: Vec<f64> = (0..40).map(|i| f64::from(i) * 0.37 - 3.0).collect();
+    for (text, is_one) in [
+        ("u[1..3]*2 + u[1..3]*3", true),
+        ("-sqrt(abs(u[1..3])) + mu*t/1[s]", true),
+        ("if t > 1 then u[1..3] else u[1..3]", true),
+        ("u[1..3] > 1", true),
+        ("atan2(u[1..3], 2)^2", true),
+        ("clamp(u[1..3], 0, 1)", true),
+        ("u[1..3] + [1, 2]", false),
+        ("concat(u[1..3], u[1..3])", false),
+        ("(2*u[1..3])[0..1]", false),
+    ] {
+        let expression = Expression::parse(text, place(text)).unwrap();
+        let many = expression.programs(&scope(), &mut Signals).expect(text);
+        let one = expression.programs_of_each(&scope(), &mut Signals).expect(text);
+        assert_eq!(one.each.is_some(), is_one, "{text}");
+        let read = |slot: usize| slots[slot];
+        let all: Vec<u64> = (0..one.each.unwrap_or(one.programs.len()))
+            .map(|i| match one.each {
+                Some(_) => one.programs[0].eval_deciding_at(i, read, |_, _, truth| truth),
+                None => one.programs[i].eval(read),
+            })
+            .map(f64::to_bits)
+            .collect();
+        let each: Vec<u64> = many.programs.iter().map(|one| one.eval(read).to_bits()).collect();
+        assert_eq!(all, each, "{text}");
+        if is_one {
+            assert_eq!(one.programs.len(), 1, "{text}");
+            assert_eq!(one.units[0].is_some(), many.units[0].is_some(), "{text}");
+        }
+    }
+    let norm = Expression::parse("norm(u[1..3])", place("norm(u[1..3])")).unwrap();
+    let one = norm.programs_of_each(&scope(), &mut Signals).unwrap();
+    assert!(!one.is_list && one.each.is_none());
+}
+
 #[test]
 fn expressions_over_signals_are_checked() {
     let table = [

@@ -37,7 +37,9 @@ impl Expander<'_> {
     pub(super) fn add_block(&mut self, new: NewBlock) -> Option<BlockId> {
         let NewBlock { path, block, span, parameters, .. } = new;
         let run = self.run.as_ref()?;
+        let budget = |count| self.budget.spend(count);
         let mut ports = Ports::new(&self.robots, self.loader, run.step.0.to_f64())
+            .within(&budget)
             .at(&path, run.seed)
             .under(run.solver.0)
             .every(new.every.map(|every| every.period.to_f64()));

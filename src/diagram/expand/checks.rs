@@ -1,5 +1,7 @@
 //! The sections `log:` and `checks:`: what a run records and what it must hold.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use legwork_block::{Arguments, Diagnostic, Diagnostics, Expression, Named, Node, NodeKind, Text};
 use legwork_program::{CheckKind, Ratio};
 
@@ -85,6 +87,9 @@ impl Expander<'_> {
         env: &Env,
     ) -> Vec<LogEntry> {
         let mut logs: Vec<LogEntry> = Vec::new();
+        let mut paths: BTreeSet<String> = BTreeSet::new();
+        let judged = judge.iter().enumerate().rev().map(|(i, value)| (value.name.as_str(), i));
+        let judged: BTreeMap<&str, usize> = judged.collect();
         let Some(items) = node.list() else {
             self.report(wrong_type(node, "a list of paths"));
             return logs;
@@ -105,7 +110,7 @@ impl Expander<'_> {
                 continue;
             };
             let whole = [prefix, text].concat();
-            if logs.iter().any(|entry| entry.path == whole) {
+            if paths.contains(&whole) {
                 let message = format!("`{text}` is logged twice");
                 self.report(Diagnostic::error("duplicate-key", path.span, message));
                 continue;
@@ -116,13 +121,17 @@ impl Expander<'_> {
                 self.report(Diagnostic::warning("judge-of-part", path.span, message));
                 continue;
             }
-            if let Some(value) = judge.iter().position(|value| value.name == text) {
+            if let Some(&value) = judged.get(text) {
+                paths.insert(whole.clone());
                 logs.push(LogEntry { path: whole, source: Logged::Judged(value), every });
                 continue;
             }
             let resolver = Resolver { tree: &self.tree, blocks: &self.blocks };
             match resolver.source(root, path, true).map(Logged::Port) {
-                Ok(source) => logs.push(LogEntry { path: whole, source, every }),
+                Ok(source) => {
+                    paths.insert(whole.clone());
+                    logs.push(LogEntry { path: whole, source, every });
+                }
                 Err(unresolved) => self.diagnostics.extend(unresolved.diagnostic()),
             }
         }

@@ -13,7 +13,7 @@ use legwork_block::{
 
 use super::mask::{Bounds, in_unit};
 use super::robot_file::RobotFile;
-use super::tree::Env;
+use super::tree::{Env, ROBOT_LIMIT};
 use super::{Expander, evaluate};
 use crate::language::{self, Construct, Entries, Entry, Text, What, construct, wrong_type};
 
@@ -270,6 +270,10 @@ impl Scope for LazyNames<'_, '_> {
         self.expander.budget.spend(count)
     }
 
+    fn suggests(&self, at: Span) -> bool {
+        self.expander.budget.suggests(at)
+    }
+
     /// A name that is there but has no value is reported where it is written.
     fn is_reported(&self, name: &str) -> bool {
         self.entries.contains_key(name)
@@ -379,6 +383,19 @@ impl LazyNames<'_, '_> {
 
     /// Loads a resource; what is wrong with it is noted.
     fn load(&self, name: &str, node: &Node, entry: &ResourceEntry) -> Option<Arc<dyn Resource>> {
+        let too_large = |bytes: u64| {
+            let (bytes, limit) = (bytes / 1_000_000, ROBOT_LIMIT / 1_000_000);
+            let message = format!(
+                "the chains of joints up to `{name}` take {bytes} MB, more than the {limit} MB \
+                 that all robots of a diagram may take"
+            );
+            self.found.borrow_mut().push(Diagnostic::error("too-large", node.span, message));
+        };
+        let budget = &self.expander.budget;
+        if let Some(bytes) = budget.add_robot(0) {
+            too_large(bytes);
+            return None;
+        }
         // Collected apart, as evaluating the fields looks names up again.
         let mut found = Diagnostics::default();
         let others = OtherRobots { lazy: self, name, failed: Cell::new(false) };
@@ -391,7 +408,13 @@ impl LazyNames<'_, '_> {
                     let at = node.field("path").map_or(node.span, |path| path.span);
                     self.found.borrow_mut().push(Diagnostic::warning("robot", at, warning));
                 }
-                Some(resource)
+                match budget.add_robot(resource.memory()) {
+                    Some(bytes) => {
+                        too_large(bytes);
+                        None
+                    }
+                    None => Some(resource),
+                }
             }
             Err(_) if others.failed.get() => None,
             Err(invalid) => {

@@ -3,7 +3,7 @@
 use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Span, Type};
 
 use super::tree::{Collected, Frame, Item, Tree};
-use super::unresolved::{Resolved, Unresolved, not_among};
+use super::unresolved::{Resolved, Unresolved, listed, not_among};
 use crate::ids::{BlockId, FrameId, Id, IdVec, OutputId};
 use crate::network::{NetworkBlock, PortPart, Select, Source, source_text};
 use crate::path::{self, PathStep, SignalText};
@@ -193,7 +193,7 @@ impl Resolver<'_> {
                 "declare an input in its `ports:`, connect it in its `in:`, and read it as `^input`",
             )
         } else if diagnostic.hints.is_empty() {
-            diagnostic.hint(format!("here are `{}`", names.join("`, `")))
+            diagnostic.hint(format!("here are {}", listed(&names)))
         } else {
             diagnostic
         }

@@ -1,11 +1,11 @@
 //! The tree of named things that expansion builds: what a path can lead to.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use indexmap::IndexMap;
-use legwork_block::{Node, Scope, Span, Value};
+use legwork_block::{Diagnostics, Node, Scope, Span, Value};
 
 use crate::ids::{BlockId, FrameId, Id, IdVec};
 use crate::language::Inputs;
@@ -139,10 +139,18 @@ pub(crate) struct Env {
 /// Values that the expressions of one diagram may make together.
 const VALUE_LIMIT: usize = 1 << 20;
 
-/// Counts the values that the expressions of a diagram make.
+/// Bytes that the robots of one diagram may take together, beside those of their files.
+pub(crate) const ROBOT_LIMIT: u64 = 100_000_000;
+
+/// Counts the values that the expressions of a diagram make, and other things that a short text
+/// could have many of.
 #[derive(Default)]
 pub(crate) struct Budget {
     made: Cell<usize>,
+    /// Bytes of robots beside those of their files.
+    robots: Cell<u64>,
+    /// Places of wrong names for which the names that there are were listed.
+    listed: RefCell<BTreeSet<Span>>,
 }
 
 impl Budget {
@@ -151,6 +159,19 @@ impl Budget {
         let made = self.made.get().saturating_add(count);
         self.made.set(made);
         made <= VALUE_LIMIT
+    }
+
+    /// Counts the bytes of a robot; what all together take if that is too much.
+    pub(crate) fn add_robot(&self, bytes: u64) -> Option<u64> {
+        let all = self.robots.get().saturating_add(bytes);
+        self.robots.set(all);
+        (all > ROBOT_LIMIT).then_some(all)
+    }
+
+    /// Whether the names that there are may be listed for a wrong one at this place.
+    pub(crate) fn suggests(&self, at: Span) -> bool {
+        let mut listed = self.listed.borrow_mut();
+        listed.contains(&at) || (listed.len() < Diagnostics::MOST && listed.insert(at))
     }
 }
 
@@ -208,6 +229,10 @@ impl Scope for Env {
 
     fn names(&self) -> Vec<String> {
         self.names.keys().cloned().collect()
+    }
+
+    fn suggests(&self, at: Span) -> bool {
+        self.budget.suggests(at)
     }
 
     fn is_reported(&self, name: &str) -> bool {

@@ -64,8 +64,18 @@ pub(super) fn not_among<'k>(
     let found = Diagnostic::error(code, span, message).suggest(name, known.iter().copied());
     match known.is_empty() {
         true => found,
-        false => found.hint(format!("{has} `{}`", known.join("`, `"))),
+        false => found.hint(format!("{has} {}", listed(&known))),
     }
+}
+
+/// How many names a hint lists.
+const NAMES: usize = 50;
+
+/// The first of some names.
+pub(super) fn listed(names: &[&str]) -> String {
+    let shown = &names[..names.len().min(NAMES)];
+    let more = if names.len() > shown.len() { ", …" } else { "" };
+    format!("`{}`{more}", shown.join("`, `"))
 }
 
 /// An input that `what`, a part or the diagram, does not declare.

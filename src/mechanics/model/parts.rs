@@ -247,6 +247,17 @@ impl Tree {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
+    /// The chains of joints are too long.
+    #[error(
+        "the chains of joints are too long: bodies above each body, all added up, are {found}, \
+         more than {limit}; a chain of 2047 joints has as many"
+    )]
+    TooDeep {
+        /// Bodies above each body, added up.
+        found: usize,
+        /// Most that are allowed.
+        limit: usize,
+    },
     /// A vector per joint has the wrong length.
     #[error("rotor inertia: expected {expected} values, one per joint coordinate, found {found}")]
     RotorInertiaLength {

@@ -74,6 +74,7 @@ pub(super) fn model(
         world: false,
         coupled: false,
     }
+    .not_too_deep()?
     .complete()
     .with_named_rotor_inertia(&options.rotor_inertia)?;
     warn_of_massless_joints(&model, &joints.lines, warnings);

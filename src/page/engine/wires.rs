@@ -37,6 +37,17 @@ pub(super) fn signal_of(path: &str, program: &Program) -> Result<Option<String>,
     if program.signals.iter().any(|signal| signal.path == path) {
         return Ok(Some(before.to_owned()));
     }
+    // A port of a mask, a subsystem or a for-each is what is behind it.
+    let part = program.subsystems.iter().find(|part| part.path == before);
+    let ports = part.iter().flat_map(|part| part.inputs.iter().chain(&part.outputs));
+    if let Some(port) = ports.into_iter().find(|known| *known.name == *port) {
+        let paths = port.ports.iter().map(|one| {
+            let node = &program.nodes[one.node];
+            let output = node.output_names.get(usize::from(one.port)).map_or("", |name| name);
+            format!("{}{}", output_path(node, output), one.part)
+        });
+        return one_of(path, &paths.collect::<Vec<_>>(), program);
+    }
     let Some(placed) = called::find(before, program) else { return Ok(None) };
     let Some(index) = placed.node().input_names.iter().position(|name| *name == port) else {
         return Ok(None);
@@ -44,7 +55,12 @@ pub(super) fn signal_of(path: &str, program: &Program) -> Result<Option<String>,
     let is_here =
         |edge: &&Edge| edge.to == placed.index && edge.to_port.map(usize::from) == Some(index);
     let edges: Vec<&Edge> = placed.edges.iter().filter(is_here).collect();
-    match &sources(placed.nodes, &edges)[..] {
+    one_of(path, &sources(placed.nodes, &edges), program)
+}
+
+/// The only one of the paths that are behind a name.
+fn one_of(path: &str, paths: &[String], program: &Program) -> Result<Option<String>, String> {
+    match paths {
         [] => Ok(None),
         [one] => Ok(Some(signal_of(one, program)?.unwrap_or_else(|| one.clone()))),
         more => Err(format!("`{path}` is put together from `{}`", more.join("`, `"))),

@@ -25,6 +25,7 @@ use std::sync::Arc;
 
 use legwork_program::{Program, Rate};
 
+use crate::budget;
 use crate::chart::Chart;
 use crate::fault::RunFault;
 use crate::simulation::{Cursor, Opened, Simulation, Snapshot};
@@ -102,6 +103,7 @@ pub fn linearize(program: &Program, options: &LinearOptions) -> Result<Linearise
     let (rows, outputs) = (point.states(), options.outputs.len());
     let columns = rows + options.inputs.len();
     let sizes = point.sizes();
+    budget::dense(program, (rows + outputs, columns), (point.time, point.simulation.tick()))?;
     let (nominal, found) =
         differences(columns, rows + outputs, &sizes, |delta, out| point.evaluate(delta, out))?;
     let entry = |i: usize, j: usize| found[j].slopes[i];

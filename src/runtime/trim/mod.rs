@@ -23,6 +23,7 @@ mod polish;
 use legwork_block::Parameters;
 use legwork_program::Program;
 
+use crate::budget;
 use crate::fault::RunFault;
 use crate::simulation::{Held, Simulation};
 use map::{Map, Point, run_to};
@@ -109,6 +110,7 @@ impl From<RunFault> for TrimError {
 pub fn trim(program: &Program, options: &TrimOptions) -> Result<Trimmed, TrimError> {
     let held = options.free.iter().flat_map(FreeOutput::held).collect();
     let mut map = Map::new(program, held)?;
+    budget::dense(program, (map.rows(), map.columns()), (0.0, 0))?;
     let mut rate = vec![0.0; map.rows()];
     let start = map.start.clone();
     map.residual(&start, &mut rate)?;

@@ -377,7 +377,7 @@ impl<'a> Joints<'a> {
 
     /// The model with the armatures of its joints; those of joints that follow load the others.
     pub(super) fn with_armature(&self, model: Model) -> Result<Model, ModelError> {
-        let model = model.complete();
+        let model = model.not_too_deep()?.complete();
         let mut values = vec![0.0; model.joint_dim()];
         for (i, joint) in self.file.iter().enumerate() {
             let Some((own, multiplier)) = self.driver(i) else { continue };

@@ -1,0 +1,43 @@
+//! Dense matrices over all states, held against the memory that a run may take.
+
+use legwork_block::Fault;
+use legwork_program::Program;
+
+use crate::fault::{Phase, RunFault};
+
+/// Copies of a matrix of numbers that are there at once: it, its factors, and what is made of them.
+const BYTES_PER_NUMBER: u64 = 4 * size_of::<f64>() as u64;
+
+/// Refuses a matrix of so many rows and columns that takes more than the budget of the run.
+///
+/// # Errors
+/// With the block that has most states.
+pub(crate) fn dense(
+    program: &Program,
+    (rows, columns): (usize, usize),
+    (t, tick): (f64, u64),
+) -> Result<(), RunFault> {
+    let needed = (rows as u64).saturating_mul(columns as u64).saturating_mul(BYTES_PER_NUMBER);
+    if needed <= program.budget {
+        return Ok(());
+    }
+    let len = |node: &legwork_program::Node| node.continuous.as_ref().map_or(0, |it| it.x.len);
+    let most = program.nodes.iter().max_by_key(|node| len(node));
+    let size = |bytes: u64| format!("{} MB", bytes.div_ceil(1_000_000));
+    let message = format!(
+        "a dense matrix of {rows} rows and {columns} columns takes {}, more than the {} of memory \
+         of the run; this block has most states, {}",
+        size(needed),
+        size(program.budget),
+        most.map_or(0, len),
+    );
+    Err(RunFault {
+        t,
+        tick,
+        phase: Phase::Observe,
+        block: most.map_or(String::new(), |node| node.path.clone()),
+        fault: *Fault::new(message),
+        span: most.map_or_else(Default::default, |node| node.span),
+        hints: vec![format!("allow it: run: (memory: \"{}\")", size(needed))],
+    })
+}
