@@ -111,12 +111,12 @@ impl RunDirectory {
 
     /// A name for a file of this run: with a number if the file of this name is read, as the
     /// snapshot of an interrupt is by the run that continues it.
-    pub(crate) fn unread(&self, name: String) -> String {
+    pub(crate) fn unread(&self, name: &str) -> String {
         let is_read =
             |name: &String| files::refuse_input(&self.path.join(name), &self.inputs).is_err();
-        let (stem, ending) = name.rsplit_once('.').unwrap_or((name.as_str(), ""));
+        let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
         let numbered = (2..).map(|number: usize| format!("{stem}-{number}.{ending}"));
-        let mut names = std::iter::once(name.clone()).chain(numbered);
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
         names.find(|name| !is_read(name)).unwrap_or_default()
     }
 
@@ -265,8 +265,8 @@ mod tests {
         let inputs: Vec<PathBuf> = read.iter().map(|name| path.join(name)).collect();
         inputs.iter().for_each(|file| std::fs::write(file, "kept").expect("a file"));
         let mut run = RunDirectory::take(&path, &inputs).expect("a run");
-        assert_eq!(run.unread("t=1.snapshot".to_owned()), "t=1.snapshot");
-        assert_eq!(run.unread("interrupt.snapshot".to_owned()), "interrupt-3.snapshot");
+        assert_eq!(run.unread("t=1.snapshot"), "t=1.snapshot");
+        assert_eq!(run.unread("interrupt.snapshot"), "interrupt-3.snapshot");
         run.write("other", b"new");
         assert!(run.unwritten().iter().any(|error| error.to_string().contains("is read here")));
         for file in &inputs {

@@ -240,7 +240,7 @@ fn now() -> f64 {
 }
 
 fn taken(drive::Taken { name, t, bytes }: drive::Taken, kept: Option<&RunDirectory>) -> Taken {
-    let name = kept.map_or_else(|| name.clone(), |kept| kept.unread(name.clone()));
+    let name = kept.map_or_else(|| name.clone(), |kept| kept.unread(&name));
     let snapshot = bytes.map(|bytes| Snapshot::new(name.clone(), bytes));
     Taken { t, name, snapshot: snapshot.map_err(|error| error.to_string()) }
 }

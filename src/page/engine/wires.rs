@@ -48,7 +48,18 @@ pub(super) fn signal_of(path: &str, program: &Program) -> Result<Option<String>,
         });
         return one_of(path, &paths.collect::<Vec<_>>(), program);
     }
-    let Some(placed) = called::find(before, program) else { return Ok(None) };
+    let Some(placed) = called::find(before, program) else {
+        // A folded box has the outputs of what is inside of it that others read.
+        let is_inside = |node: &&Node| {
+            let rest = node.path.strip_prefix(before);
+            rest.is_some_and(|rest| rest.starts_with(['.', '[']))
+        };
+        let inside = program.nodes.iter().filter(is_inside);
+        let paths = inside
+            .filter(|node| node.output_names.iter().any(|name| *name == *port))
+            .map(|node| output_path(node, port));
+        return one_of(path, &paths.collect::<Vec<_>>(), program);
+    };
     let Some(index) = placed.node().input_names.iter().position(|name| *name == port) else {
         return Ok(None);
     };
