@@ -18,6 +18,9 @@ use super::wires;
 /// Least time between two states of a run that goes on.
 const STATE_TIME: Duration = Duration::from_millis(100);
 
+/// Most names that lead from one to the next.
+const MOST_NAMES: usize = 4;
+
 /// A session that is shown.
 pub(super) struct Live {
     pub(super) name: String,
@@ -200,12 +203,20 @@ impl Live {
     }
 
     /// The path of a signal that a drawing calls otherwise; else the error that there is.
-    fn other_path(&self, path: &str, error: Error) -> Result<String, Error> {
-        match wires::signal_of(path, self.session.program()) {
-            Ok(Some(path)) => Ok(path),
-            Ok(None) => Err(error),
-            Err(message) => Err(Error::new(ErrorKind::Request, message)),
+    fn other_path(&mut self, path: &str, error: Error) -> Result<String, Error> {
+        let mut path = path.to_owned();
+        // A name may lead to another that is none: the output behind a port, of what is collected.
+        for _ in 0..MOST_NAMES {
+            match wires::signal_of(&path, self.session.program()) {
+                Ok(Some(other)) => path = other,
+                Ok(None) => break,
+                Err(message) => return Err(Error::new(ErrorKind::Request, message)),
+            }
+            if self.session.signal(&path).is_ok() {
+                return Ok(path);
+            }
         }
+        Err(error)
     }
 
     /// Marks the parameters of a block that no path leads to, as those inside of a mask, which are

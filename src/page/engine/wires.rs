@@ -30,7 +30,7 @@ pub(super) fn sources(nodes: &[Node], edges: &[&Edge]) -> Vec<String> {
 /// If it is put together from several.
 pub(super) fn signal_of(path: &str, program: &Program) -> Result<Option<String>, String> {
     if let Some((whole, _)) = path.split_once("[part ") {
-        return Ok(Some(signal_of(whole, program)?.unwrap_or_else(|| whole.to_owned())));
+        return Ok(Some(whole.to_owned()));
     }
     let Some((before, port)) = path.rsplit_once('.') else { return Ok(None) };
     // What a for-each collects has the name of its output, and a block behind it.
@@ -73,7 +73,7 @@ pub(super) fn signal_of(path: &str, program: &Program) -> Result<Option<String>,
 fn one_of(path: &str, paths: &[String], program: &Program) -> Result<Option<String>, String> {
     match paths {
         [] => Ok(None),
-        [one] => Ok(Some(signal_of(one, program)?.unwrap_or_else(|| one.clone()))),
+        [one] => Ok(Some(one.clone())),
         more => Err(format!("`{path}` is put together from `{}`", more.join("`, `"))),
     }
 }

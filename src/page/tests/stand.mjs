@@ -109,7 +109,7 @@ export const standTests = {
     await page.keyboard.press("Escape");
     await page.click("#fork");
     // The name that it proposes will do.
-    check((await page.inputValue("#fork-name")) === "fork-1", "a name is proposed");
+    await until("a name", async () => (await page.inputValue("#fork-name")) === "fork-1");
     await page.selectOption('[data-variant="qp"]', "pgs");
     await page.click("#fork-go");
     await page.waitForSelector(".source >> nth=1");
