@@ -46,7 +46,7 @@ pub(super) fn signal_of(path: &str, program: &Program) -> Result<Option<String>,
             let output = node.output_names.get(usize::from(one.port)).map_or("", |name| name);
             format!("{}{}", output_path(node, output), one.part)
         });
-        return one_of(path, &paths.collect::<Vec<_>>(), program);
+        return one_of(path, &paths.collect::<Vec<_>>());
     }
     let Some(placed) = called::find(before, program) else {
         // A folded box has the outputs of what is inside of it that others read.
@@ -58,7 +58,7 @@ pub(super) fn signal_of(path: &str, program: &Program) -> Result<Option<String>,
         let paths = inside
             .filter(|node| node.output_names.iter().any(|name| *name == *port))
             .map(|node| output_path(node, port));
-        return one_of(path, &paths.collect::<Vec<_>>(), program);
+        return one_of(path, &paths.collect::<Vec<_>>());
     };
     let Some(index) = placed.node().input_names.iter().position(|name| *name == port) else {
         return Ok(None);
@@ -66,11 +66,11 @@ pub(super) fn signal_of(path: &str, program: &Program) -> Result<Option<String>,
     let is_here =
         |edge: &&Edge| edge.to == placed.index && edge.to_port.map(usize::from) == Some(index);
     let edges: Vec<&Edge> = placed.edges.iter().filter(is_here).collect();
-    one_of(path, &sources(placed.nodes, &edges), program)
+    one_of(path, &sources(placed.nodes, &edges))
 }
 
 /// The only one of the paths that are behind a name.
-fn one_of(path: &str, paths: &[String], program: &Program) -> Result<Option<String>, String> {
+fn one_of(path: &str, paths: &[String]) -> Result<Option<String>, String> {
     match paths {
         [] => Ok(None),
         [one] => Ok(Some(one.clone())),
