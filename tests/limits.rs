@@ -214,24 +214,11 @@ fn unfolding_is_bounded() {
 
 #[test]
 fn chains_of_links_and_of_parameters_are_bounded() {
-    let inertial = "<inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" \
-                    ixz=\"0\" iyz=\"0\"/></inertial>";
     let links = 100_000;
-    let mut urdf = format!("<robot name=\"r\"><link name=\"l0\">{inertial}</link>");
-    for i in 1..links {
-        let _ = write!(
-            urdf,
-            "<link name=\"l{i}\">{inertial}</link><joint name=\"j{i}\" type=\"continuous\"><parent \
-             link=\"l{}\"/><child link=\"l{i}\"/></joint>",
-            i - 1
-        );
-    }
-    urdf.push_str("</robot>");
-    std::fs::create_dir_all(folder()).expect("a folder");
-    std::fs::write(folder().join("chain.urdf"), &urdf).expect("a robot");
-    let robots = "\"r\": Urdf(path: \"chain.urdf\")".to_owned();
+    let more = serial(links);
+    let robots = "\"r\": Urdf(path: \"serial100000.urdf\")".to_owned();
     let text = Text { robots, ..Text::of_blocks("") }.written();
-    let shown = found("links", &text, urdf.len() as u64);
+    let shown = found("links", &text, more);
     assert!(shown.starts_with("invalid-robot") && shown.contains("4096"), "{shown}");
 
     let params = (0..3000).fold("\"p3000\": 1".to_owned(), |mut params, i| {
@@ -293,7 +280,8 @@ fn formulas_over_vectors_are_bounded() {
 fn dense_jacobians_of_loops_are_refused() {
     let solve = "\"s\": Solve(initial: \"=zeros(100000)\", in: { \"u\": \"g.y\" }), \
                  \"h\": Gain(gain: 0.5, in: { \"u\": \"s.y\" }), \
-                 \"g\": Sum(every: \"1 ms\", signs: \"++\", in: { \"u1\": \"h.y\", \"u2\": \"wide.y\" })";
+                 \"g\": Sum(every: \"1 ms\", signs: \"++\", \
+                 in: { \"u1\": \"h.y\", \"u2\": \"wide.y\" })";
     refused("solve", &Text::of_blocks(solve), "too-large", "loop of `s` over 100000 unknowns");
 }
 
@@ -421,8 +409,8 @@ fn solvers_of_many_contacts_are_refused() {
                   \"problem\": GaussContact(mu: 0.5, in: { \"dynamics\": \"dyn.bus\", \
                   \"points\": \"p.contacts\", \"tau\": \"none.y\" }), \
                   \"contact\": PrincipalPivoting(in: { \"problem\": \"problem.problem\" }), \
-                  \"accel\": ConstrainedAcceleration(loops: false, in: { \"dynamics\": \"dyn.bus\", \
-                  \"points\": \"p.contacts\", \"tau\": \"none.y\", \"f\": \"contact.f\" }), \
+                  \"accel\": ConstrainedAcceleration(loops: false, \
+                  in: { \"dynamics\": \"dyn.bus\", \"points\": \"p.contacts\", \"tau\": \"none.y\", \"f\": \"contact.f\" }), \
                   \"b\": FloatingBase(robot: \"r\", init: (position: [0, 0, 0.5]), \
                   in: { \"nu_dot\": \"accel.nu_dot\" })";
     let robots = "\"r\": FreeBody(mass: 1, shape: Box(size: [1, 1, 1]))".to_owned();

@@ -48,10 +48,11 @@ use solids::{Link, shaped, solids};
 ///
 /// With the `ground` a link has up to `per_pair` contacts at the corners, balls and rims of its
 /// shapes, with the distance and the normal of the ground there, and each shape but a ball up to
-/// `per_pair` more where an edge or corner of the ground stands out under it: of cuboids and stairs,
-/// and of triangles that bend down from one another by more than 1e-5 rad, or end. On triangles of
-/// one plane bodies move as on the plane. Of height fields, which are smooth, these points are looked
-/// for on two triangles of each cell, and may be off by half a cell; their gap is that of the field.
+/// `per_pair` more where an edge or corner of the ground stands out under it: of cuboids and
+/// stairs, and of triangles that bend down from one another by more than 1e-5 rad, or end. On
+/// triangles of one plane bodies move as on the plane. Of height fields, which are smooth, these
+/// points are looked for on two triangles of each cell, and may be off by half a cell; their gap is
+/// that of the field.
 ///
 /// A body that is more than 1 cm in the ground, from where no edge pushes it out, is told of by the
 /// warning `in-the-ground` of the run.

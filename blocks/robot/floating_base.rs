@@ -52,8 +52,8 @@ use limits::{LimitWatch, Limited, Seen, limited};
 /// `JointLimits`, which `std:masks/robot_with_contacts.ron` has in it; those of efforts are the
 /// limits of `Actuator` and `Motor` that know the robot. Whatever does not act is a warning of the
 /// run once it matters: a joint that is more than 0.01 rad or m past a limit of its file, or faster
-/// than it says, here; a torque beyond its effort, at `ForwardDynamics`. A joint that starts outside
-/// its limits is told so, and no more unless it goes farther out. A robot with
+/// than it says, here; a torque beyond its effort, at `ForwardDynamics`. A joint that starts
+/// outside its limits is told so, and no more unless it goes farther out. A robot with
 /// `joint_limits: Ignore` has no limits.
 ///
 /// Of a world the robots' states are stacked, and `init` names them:

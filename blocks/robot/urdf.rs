@@ -34,9 +34,10 @@ robot_file! {
     /// which no matter in the ball exceeds; or I is a thousandth of that of an even density in the
     /// hulls. The shapes are those of collision if they are meshes, else those that are seen.
     ///
-    /// A file with `<xacro:…>` elements is expanded first: properties, macros, conditionals, includes,
-    /// expressions, YAML files. Of several robots the largest is read. What a file states beside its
-    /// mechanism (transmissions, Gazebo, safety controllers) is not used, and one warning lists it.
+    /// A file with `<xacro:…>` elements is expanded first: properties, macros, conditionals,
+    /// includes, expressions, YAML files that it loads. Of several robots in a file the largest is
+    /// read. What a file states beside its mechanism (transmissions, Gazebo, safety controllers) is
+    /// not used, and one warning lists it.
     ///
     /// Damping and dry friction of the joints, the file's `<dynamics damping="D" friction="F"/>`, are
     /// forces of the robot itself: a joint of speed v feels `−d v` with `d = D + F/max(|v|, ε)`:

@@ -50,7 +50,7 @@ impl PrincipalPivoting {
     /// The columns and their basis, H and its root; the matrix over the edges for Lemke's method.
     fn method_numbers(size: ProblemSize) -> u64 {
         let [n, s, nv] = size.counts();
-        16 * s * s + (3 * s + 4 * (n + nv)) * (n + nv) + 4 * n * n + 3 * nv * nv + 20 * s
+        5 * s * s + (3 * s + 4 * (n + nv)) * (n + nv) + 4 * n * n + 3 * nv * nv + 20 * s
     }
 
     fn method(&self, size: ProblemSize) -> Method {

@@ -1,4 +1,4 @@
-//! Characters that are obeyed rather than shown.
+//! Characters that act on a terminal and are not shown.
 
 use std::borrow::Cow;
 
@@ -12,12 +12,12 @@ pub fn is_hidden(c: char) -> bool {
 /// The text with a mark in place of each hidden character but line ends and tabs, as many bytes
 /// long as it, so that places in it stay.
 pub fn marked(text: &str) -> Cow<'_, str> {
-    let obeyed = |c: char| is_hidden(c) && !matches!(c, '\n' | '\r' | '\t');
-    if !text.contains(obeyed) {
+    let acts = |c: char| is_hidden(c) && !matches!(c, '\n' | '\r' | '\t');
+    if !text.contains(acts) {
         return text.into();
     }
     let mark = |c: char| match c.len_utf8() {
-        _ if !obeyed(c) => c,
+        _ if !acts(c) => c,
         1 => '?',
         2 => '¿',
         _ => char::REPLACEMENT_CHARACTER,

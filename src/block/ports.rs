@@ -1,4 +1,6 @@
 //! How a block declares its ports, state and rate when a diagram is compiled.
+//!
+//! One file: what is declared of a port is noted where it is declared.
 
 use std::any::Any as AnyValue;
 use std::marker::PhantomData;

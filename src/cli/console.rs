@@ -109,7 +109,7 @@ pub(crate) fn say_styled(text: &str) {
     let _ = writeln!(out, "{text}");
 }
 
-/// The text without what a terminal would obey: control characters and those that change the
+/// The text without what acts on a terminal: control characters and those that change the
 /// direction of a line are written as in JSON, `\u001b`.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     let obeyed = |at: usize, c: char| match c {

@@ -29,8 +29,8 @@ pub(crate) fn say(diagnostic: &Diagnostic, sources: &SourceMap) {
     }
 }
 
-/// Without what a terminal would obey and without the rest of what is long; texts of files are
-/// cleaned as they are drawn.
+/// Without control characters and without the rest of what is long; texts of files are cleaned as
+/// they are drawn.
 fn clean(diagnostic: &Diagnostic) -> Diagnostic {
     let mut clean = diagnostic.clone();
     let labels = std::iter::once(&mut clean.primary).chain(&mut clean.secondary);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_stand_under_their_places_behind_what_a_terminal_obeys() {
+    fn marks_stand_under_their_places_behind_control_characters() {
         let mut sources = SourceMap::default();
         let before = "/*\u{9b}31m \u{61c}\u{202e}\u{2066}*/ ";
         let file = sources.add("a.ron", format!("{before}wrong").as_bytes());

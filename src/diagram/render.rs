@@ -135,7 +135,7 @@ pub fn to_text(diagnostics: &Diagnostics, sources: &SourceMap) -> String {
 }
 
 /// One diagnostic as plain text: `file:line:column: error[code]: message`, the line, a caret,
-/// other places, hints. What a terminal would obey is marked.
+/// other places, hints. Control characters are marked.
 pub fn one_to_text(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let severity = match diagnostic.severity {
         Severity::Error => "error",

@@ -1,8 +1,8 @@
 //! Recorded signals as tables for other programs.
 //!
 //! All formats hold one table: a row for each instant at which one of the signals has a row, and
-//! several where events give a signal several; a column for each number, under the path by which the
-//! language knows it.
+//! several where events give a signal several; a column for each number, under the path by which
+//! the language knows it.
 
 mod csv;
 mod npz;

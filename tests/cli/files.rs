@@ -1,5 +1,7 @@
 //! Files: what is written appears whole, replaces no input and leaves nothing of another run; what
 //! a diagram reads lies in its folders.
+//!
+//! One file: every promise about files is tried on the same few folders.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

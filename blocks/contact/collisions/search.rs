@@ -1,4 +1,6 @@
 //! The contacts of a step.
+//!
+//! One file: the search of a step, from pairs to places, in the order in which it runs.
 
 use std::sync::Arc;
 
@@ -448,8 +450,8 @@ fn loaded_side(pair: usize, is_swapped: bool) -> usize {
     2 * pair + usize::from(is_swapped)
 }
 
-/// The touch of the point of a body, with its rounding around it, on the tangent plane in an edge of
-/// ground, or on smooth ground.
+/// The touch of the point of a body, with its rounding around it, on the tangent plane in an edge
+/// of ground, or on smooth ground.
 fn on_edge(ground: &OnGround, witness: &Witness, radius: f64, motion: &RelativeMotion) -> Touch {
     let Witness { first, second, normal, .. } = witness;
     let center = motion.rotation.tr_mul(&(first + normal * radius - motion.translation));

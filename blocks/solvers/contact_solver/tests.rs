@@ -1,3 +1,7 @@
+//! Solver blocks.
+//!
+//! One file: all of them are tried on the same problems.
+
 use legwork_qp::problems::{random_definite, rigid_body};
 use legwork_qp::{
     Cone, ContactProblemData, ContactSolver as _, DEFAULT_REGULARISATION, PyramidFit,

@@ -9,8 +9,8 @@
 //! A piece does not know its neighbours, so the normal of a witness may lead into another. With ε a
 //! small length and d the distance of the whole ground, it is one of the ground exactly if
 //! `d(x + ε n) = ε`; else the normal of the ground there is taken, if it is about the same, and the
-//! witness is dropped if not. Height fields are smooth, and their triangles only show where to look:
-//! gap and normal are those of the field.
+//! witness is dropped if not. Height fields are smooth, and their triangles only show where to
+//! look: gap and normal are those of the field.
 
 use nalgebra::Vector3;
 
@@ -38,8 +38,8 @@ const PIECE_BITS: u32 = 4;
 pub(crate) struct Facet {
     /// Counter-clockwise seen from outside [m].
     pub(crate) corners: [Vector3<f64>; 3],
-    /// Whether the edge from each corner to the next stands out: the ground bends down behind it, or
-    /// ends.
+    /// Whether the edge from each corner to the next stands out: the ground bends down behind it,
+    /// or ends.
     pub(crate) is_sharp: [bool; 3],
 }
 
@@ -54,9 +54,9 @@ pub(crate) struct Facet {
 /// | | `reach` | ≥ 0 [m] |
 ///
 /// Together with the distances of the corners, balls and rims of the solid these are all contacts.
-/// A ball has none, as its distance is exact. Of height fields the points may be off by half a cell,
-/// and gaps by `κ h²/8` of the curvature κ [1/m] and the cell h [m]. Allocates nothing; O(n) in
-/// cuboids, else by those of the triangles that are near.
+/// A ball has none, as its distance is exact. Of height fields the points may be off by half a
+/// cell, and gaps by `κ h²/8` of the curvature κ [1/m] and the cell h [m]. Allocates nothing; O(n)
+/// in cuboids, else by those of the triangles that are near.
 #[doc(alias("heightmap", "mesh collision", "ghost collision", "internal edge"))]
 pub fn collide_terrain(
     (solid, pose): (&Solid, &Pose),
@@ -103,8 +103,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Tries the pieces of a part of the ground, which are counted from `first` on; the number after
-    /// the last.
+    /// Tries the pieces of a part of the ground, which are counted from `first` on; the number
+    /// after the last.
     fn on(&mut self, part: &Surface, placement: &Placement, first: u64) -> u64 {
         match part {
             Surface::HalfSpace(_) => first,

@@ -270,24 +270,27 @@ impl PrincipalPivotingSolver {
     /// A solver with memory for `contact_count` contacts and pyramids of `sides`.
     #[must_use]
     pub fn new(contact_count: usize, sides: usize) -> Self {
+        let n = 3 * contact_count;
+        Self::sized(contact_count, sides, n, n)
+    }
+
+    /// With a root of so many columns, and rows of the pivoting method.
+    fn sized(contact_count: usize, sides: usize, columns: usize, rows: usize) -> Self {
         let mut solver = Self::default();
         let n = 3 * contact_count;
         solver.reduced.reserve(contact_count, sides);
         solver.factor.reserve(n);
         solver.psd.reserve(n);
-        solver.root.resize(n * n, 0.0);
-        solver.pivoting = PrincipalPivoting::new(contact_count * sides, n);
+        solver.root.resize(n * columns, 0.0);
+        solver.pivoting = PrincipalPivoting::new(contact_count * sides, rows);
         solver
     }
 
     /// A solver with memory for [`Self::solve_with_mass`] of `velocity_dim` velocities.
     #[must_use]
     pub fn with_velocities(contact_count: usize, sides: usize, velocity_dim: usize) -> Self {
-        let mut solver = Self::new(contact_count, sides);
         let n = 3 * contact_count;
-        solver.root.resize(n * n.max(velocity_dim), 0.0);
-        solver.pivoting = PrincipalPivoting::new(contact_count * sides, velocity_dim + n);
-        solver
+        Self::sized(contact_count, sides, n.max(velocity_dim), velocity_dim + n)
     }
 
     /// Solves from the set in `generators` (k m flags, nonzero where a generator carries force) and

@@ -136,7 +136,9 @@ fn a_bar_across_a_block_rests_on_it() {
     let ridge = json!({ "HeightFunction": {
         "z": "0.3 - 0.5*x^2", "x": [-1, 1], "y": [-1, 1], "cell": 0.05,
     } });
-    let stairs = json!({ "Stairs": { "rise": 0.3, "run": 0.2, "count": 1, "start": [-0.1, 0], "landing": 0 } });
+    let stairs = json!({ "Stairs": {
+        "rise": 0.3, "run": 0.2, "count": 1, "start": [-0.1, 0], "landing": 0,
+    } });
     // On the ridge it rocks, which nothing damps.
     for (ground, x, least) in [(&block, 0.02, 1e-3), (&stairs, 0.02, 1e-3), (&ridge, 0.0, 0.02)] {
         for body in bars() {

@@ -193,8 +193,8 @@ fn rough(random: &mut Random) -> Vec<Surface> {
 }
 
 /// The nearest point of a solid to the ground is a corner, end or rim of it, or on an edge: none of
-/// many points of the solid is nearer. All points are on the solid and the ground, and the normal is
-/// one of the ground.
+/// many points of the solid is nearer. All points are on the solid and the ground, and the normal
+/// is one of the ground.
 #[test]
 fn no_point_of_a_solid_is_nearer_than_its_contacts() {
     let mut random = Random::new(52);
