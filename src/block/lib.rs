@@ -118,6 +118,7 @@ mod unit;
 mod value;
 
 pub use legwork_block_macros::{block, bus_type, parameters, ports};
+pub use legwork_linalg::cancel;
 pub use legwork_ode::{Solver, Tolerance};
 // For what the attributes make.
 #[doc(hidden)]

@@ -12,6 +12,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::cancel::check_if_large;
 use crate::cholesky::{self, RIGID};
 use crate::vector::{axpy, dot};
 
@@ -173,6 +174,7 @@ impl BlockCholesky {
     pub fn factor(&mut self) -> bool {
         let mut target = 0;
         for step in 0..self.order.len() {
+            check_if_large(self.order.len());
             let block = self.order[step];
             let size = self.sizes[block];
             let column = self.columns[step]..self.columns[step + 1];

@@ -3,6 +3,7 @@
 //! The upper triangle is neither read nor written. One over the diagonal of L is kept beside it, so
 //! that solves do not divide; its length is n. L by columns is `R = Lᵀ` by rows.
 
+use crate::cancel::check_if_large;
 use crate::vector::{axpy, dot};
 
 /// Factors the lower triangle of `a`; false if a pivot is not above `tolerance` times the largest
@@ -27,6 +28,7 @@ fn factor_sized(a: &mut [f64], inverse_diagonal: &mut [f64], tolerance: f64, n: 
     let largest = (0..n).fold(0.0, |most: f64, k| most.max(a[k * n + k]));
     let least = tolerance * largest;
     for k in 0..n {
+        check_if_large(n);
         let (done, rest) = a.split_at_mut((k + 1) * n);
         let column = &mut done[k * n + k..];
         // Written so that NaN fails.

@@ -1,5 +1,6 @@
 //! Gauss–Jordan elimination with complete pivoting, for systems that may be singular.
 
+use crate::cancel::check_if_large;
 use crate::vector::axpy;
 
 /// A square system `A x = b` brought to the form `[I F; 0 0]` by exchanges and elimination.
@@ -42,6 +43,7 @@ impl CompletePivoting {
         let mut largest = 0.0;
         self.rank = 0;
         for step in 0..n {
+            check_if_large(n);
             // The largest entry of what is left.
             let (mut row, mut at, mut pivot) = (step, step, 0.0);
             for i in step..n {

@@ -1,5 +1,6 @@
 //! The inverse of a square matrix by Gauss–Jordan elimination, and of the next one.
 
+use crate::cancel::check_if_large;
 use crate::lu::Singular;
 use crate::vector::{axpy, largest_entry};
 
@@ -24,6 +25,7 @@ pub fn invert(
     inverse.fill(0.0);
     (0..n).for_each(|i| inverse[i * n + i] = 1.0);
     for k in 0..n {
+        check_if_large(n);
         // The largest entry of row k among the columns that are left.
         let mut best = k;
         for j in k + 1..n {

@@ -5,6 +5,7 @@
 //! the diagonal does not matter. Functions are inlined, so that a caller with a constant `stride`
 //! gets loops of constant length.
 
+use crate::cancel::check_if_large;
 use crate::lanes::{LANES, Lanes, axpy, load, store};
 
 /// Columns up to this long are not cut at the diagonal.
@@ -27,6 +28,7 @@ pub fn factor(
     let largest = (0..n).fold(0.0, |most: f64, k| most.max(a[k * stride + k]));
     let least = tolerance * largest;
     for k in 0..n {
+        check_if_large(n);
         let (done, rest) = a[..n * stride].split_at_mut((k + 1) * stride);
         let column = &done[k * stride..];
         let pivot = column[k];
@@ -78,6 +80,7 @@ pub fn inverse_root(
     j: &mut [f64],
 ) {
     for i in 0..n {
+        check_if_large(n);
         let (done, rest) = j[..n * stride].split_at_mut(i * stride);
         let column = &mut rest[..stride];
         column.fill(0.0);

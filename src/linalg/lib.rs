@@ -46,6 +46,7 @@
 #![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
 
 mod block_cholesky;
+pub mod cancel;
 pub mod cholesky;
 mod complete_pivoting;
 mod conjugate_basis;

@@ -6,6 +6,7 @@
 //! # References
 //! Golub, Van Loan, *Matrix Computations* (2013), algorithm 3.4.1 in its gaxpy form (3.2.9).
 
+use crate::cancel::check_if_large;
 use crate::vector::largest_entry;
 
 /// A factored n × n matrix.
@@ -73,6 +74,7 @@ impl Lu {
         let n = self.n;
         let least = if tolerance > 0.0 { tolerance * largest_entry(&self.factors) } else { 0.0 };
         for j in 0..n {
+            check_if_large(n);
             // Column j as the exchanges so far have it, then without the columns before it.
             let (done, rest) = self.factors.split_at_mut(j * n);
             let column = &mut rest[..n];

@@ -1,5 +1,6 @@
 //! An orthonormal basis of chosen columns that gains and loses columns: `B_P = Q R`.
 
+use crate::cancel::check_if_large;
 use crate::vector::{axpy, dot, givens, matrix_vector};
 
 /// Q (d × r, orthonormal columns) and the upper triangular R with `B_P = Q R`.
@@ -74,6 +75,7 @@ impl OrthonormalBasis {
     /// L. Giraud, J. Langou, M. Rozložník, J. van den Eshof, *Rounding error analysis of the
     /// classical Gram-Schmidt orthogonalization process*, Numer. Math. 101 (2005): twice is enough.
     pub fn probe(&mut self, v: &[f64]) -> f64 {
+        check_if_large(self.dim);
         let (d, r) = (self.dim, self.rank);
         let rest = &mut self.rest[..d];
         rest.copy_from_slice(v);

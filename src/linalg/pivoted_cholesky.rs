@@ -1,5 +1,7 @@
 //! `A = BᵀB` of a symmetric positive semidefinite matrix, or the result that it is not one.
 
+use crate::cancel::check_if_large;
+
 /// Cholesky factorisation with diagonal pivoting, which reveals the rank.
 ///
 /// # References
@@ -73,6 +75,7 @@ impl PivotedCholesky {
         self.done[..n].fill(false);
         let mut rank = 0;
         for row in 0..n {
+            check_if_large(n);
             let mut pivot = None;
             let mut largest = tolerance;
             for i in 0..n {

@@ -1,5 +1,6 @@
 //! `A P = Q R` of columns of which some may depend on others.
 
+use crate::cancel::check_if_large;
 use crate::vector::{all_finite, axpy, dot};
 
 /// QR factorisation with column pivoting, which reveals the rank.
@@ -96,6 +97,7 @@ impl PivotedQr {
     fn take(&mut self, best: usize) {
         let Self { dim, count, rank, vectors, r, order, .. } = self;
         let (d, k) = (*dim, *rank);
+        check_if_large(d);
         order.swap(k, best);
         if best != k {
             let (head, tail) = vectors.split_at_mut(best * d);

@@ -1,5 +1,6 @@
 //! Least squares whose rows differ in size by many orders.
 
+use crate::cancel::check_if_large;
 use crate::vector::{all_finite, axpy, dot, max_abs};
 
 /// Householder's QR factorisation of a tall matrix, with the row of the largest entry of each column
@@ -45,6 +46,7 @@ impl RowPivotedQr {
         self.diagonal.clear();
         self.factors.clear();
         for k in 0..columns {
+            check_if_large(rows);
             let (done, behind) = self.matrix.split_at_mut((k + 1) * rows);
             let vector = &mut done[k * rows + k..];
             // Against overflow and underflow of squares.

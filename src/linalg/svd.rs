@@ -3,6 +3,7 @@
 //! # References
 //! Golub, Van Loan, *Matrix Computations* (2013), section 8.6.3.
 
+use crate::cancel::check_if_large;
 use crate::vector::dot;
 
 /// Sweeps after which the columns count as orthogonal. Convergence is quadratic; ten are common.
@@ -34,6 +35,7 @@ impl Svd {
         for _ in 0..MOST_SWEEPS {
             let mut turned = false;
             for p in 0..columns {
+                check_if_large(columns);
                 for q in p + 1..columns {
                     let (a, b) = pair(&mut matrix, rows, p, q);
                     let (aa, bb, ab) = (dot(a, a), dot(b, b), dot(a, b));

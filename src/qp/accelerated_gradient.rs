@@ -32,6 +32,7 @@ use crate::contact_problem::{ContactProblem, ContactSolver};
 use crate::descent::Descent;
 use crate::kkt;
 use crate::status::{Outcome, Status};
+use legwork_linalg::cancel::check;
 use legwork_linalg::{axpy, dot, max_abs};
 
 /// Step of the estimate of L after an accepted iteration.
@@ -136,6 +137,7 @@ impl AcceleratedGradient {
         let mut lipschitz = self.curvature(problem, trace);
         let (mut theta, mut iterations) = (1.0f64, 0);
         while residual > self.tolerance && iterations < self.iteration_limit {
+            check();
             // The slope at y, where the gradient step starts.
             for i in 0..n {
                 self.slope[i] = self.product_y[i] + self.scale[i] * problem.bias[i];

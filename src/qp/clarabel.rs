@@ -35,7 +35,7 @@
 mod program;
 
 use crate::cone::{Cone, ConeShape};
-use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::contact_problem::{ContactProblem, ContactProblemData, ContactSolver};
 use crate::descent::Descent;
 use crate::kkt;
 use crate::problem_data::is_fixed;
@@ -45,8 +45,11 @@ use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultSettings, DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus, SupportedConeT,
 };
+use legwork_linalg::cancel;
 use program::ProgramSolver;
 
+/// Problems of fewer unknowns take some ten milliseconds at most.
+const LARGE: usize = 150;
 /// Natural residual up to which an answer that Clarabel does not call solved may be used.
 const USABLE_RESIDUAL: f64 = 1e-4;
 /// Polishing sweeps for an answer that Clarabel does not call solved.
@@ -161,6 +164,35 @@ impl ContactSolver for ClarabelSolver {
     }
 
     fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
+        if problem.dim() < LARGE {
+            return self.solve_here(problem, forces);
+        }
+        let data = ContactProblemData::of(problem);
+        self.solve_aside(forces, move |solver, forces| solver.solve_here(&data.view(), forces))
+    }
+}
+
+impl ClarabelSolver {
+    /// Solves where the wait for the answer can be ended: Clarabel itself does not look at
+    /// [`cancel`]'s flag.
+    fn solve_aside(
+        &mut self,
+        unknowns: &mut [f64],
+        solve: impl FnOnce(&mut Self, &mut [f64]) -> Outcome + Send + 'static,
+    ) -> Outcome {
+        let fresh = Self::new(self.tolerance, self.iteration_limit);
+        let mut solver = std::mem::replace(self, fresh);
+        let mut own = unknowns.to_vec();
+        let (solver, found, outcome) = cancel::aside(move || {
+            let outcome = solve(&mut solver, &mut own);
+            (solver, own, outcome)
+        });
+        *self = solver;
+        unknowns.copy_from_slice(&found);
+        outcome
+    }
+
+    fn solve_here(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
         assert_eq!(forces.len(), problem.dim(), "forces need 3k values");
         forces.fill(0.0);
         if let Some(status) = problem.refuse() {

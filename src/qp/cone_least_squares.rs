@@ -40,6 +40,7 @@ use crate::cone::ConeShape;
 use crate::problem_data::QpData;
 use crate::status::{Outcome, Status};
 use basis::Basis;
+use legwork_linalg::cancel::check;
 use legwork_linalg::lanes::padded;
 use legwork_linalg::{all_finite, axpy, dot, matrix_vector, max_abs};
 use scaling::Scaling;
@@ -368,6 +369,7 @@ impl ConeLeastSquaresSolver {
     fn iterate(&mut self) -> Outcome {
         let (mut iterations, mut best, mut stalled) = (0, f64::INFINITY, 0);
         loop {
+            check();
             let residual = self.residuals();
             if !residual.is_finite() {
                 return Outcome { status: Status::NumericalTrouble, iterations, residual };

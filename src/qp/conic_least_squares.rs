@@ -32,6 +32,7 @@ mod cones;
 use crate::cone_program::ConeProgramError;
 use crate::status::{Outcome, Status};
 use cones::{Cones, NesterovTodd};
+use legwork_linalg::cancel::check;
 use legwork_linalg::{RowPivotedQr, all_finite, axpy, dot, matrix_vector, max_abs};
 
 /// The problem: a borrowed view. n unknowns.
@@ -232,6 +233,7 @@ impl ConicLeastSquaresSolver {
         let (mut iterations, mut best, mut least, mut stalled) =
             (0, f64::INFINITY, f64::INFINITY, 0);
         loop {
+            check();
             let (residual, relative) = self.residual();
             stalled = if relative < least { 0 } else { stalled + 1 };
             if relative < least {

@@ -6,7 +6,8 @@
 //! it at μ v. Coulomb's law is the fixed point of the convex problem with the bias `b_n + σ(a_t)`:
 //! de Saxcé's bipotential. Each pass solves one convex problem; the distance shrinks by about
 //! μ²/(1+μ²) per pass. No convergence proof exists for many coupled contacts, so the outcome
-//! carries the residual of Coulomb's law itself.
+//! carries the residual of Coulomb's law itself. Where it goes round in circles on pyramids of few
+//! contacts, the law's own complementarity problem decides ([`StewartTrinkleSolver`]).
 //!
 //! # References
 //! - G. de Saxcé, Z.-Q. Feng, *The bipotential method*, Math. Comput. Modelling 28 (1998).
@@ -15,6 +16,7 @@
 
 use std::convert::Infallible;
 
+use crate::complementarity::StewartTrinkleSolver;
 use crate::cone::ConeShape;
 use crate::contact_problem::{ContactProblem, ContactSolver};
 use crate::kkt;
@@ -29,18 +31,30 @@ pub struct CoulombIteration {
     pub tolerance: f64,
     bias: Vec<f64>,
     acceleration: Vec<f64>,
+    /// What solves a problem whose passes are used up, made for the first of them.
+    last_resort: Option<Box<LastResort>>,
+}
+
+/// Most contacts of a problem that pivoting may take over: it costs the third power of them.
+const MOST_PIVOTED: usize = 40;
+
+#[derive(Clone, Debug, Default)]
+struct LastResort {
+    pivoting: StewartTrinkleSolver,
+    forces: Vec<f64>,
 }
 
 impl CoulombIteration {
     /// An iteration with memory for `contact_count` contacts.
     #[must_use]
     pub fn new(contact_count: usize, passes: u32, tolerance: f64) -> Self {
-        let n = 3 * contact_count;
-        Self { passes, tolerance, bias: vec![0.0; n], acceleration: vec![0.0; n] }
+        let (bias, acceleration) = (vec![0.0; 3 * contact_count], vec![0.0; 3 * contact_count]);
+        Self { passes, tolerance, bias, acceleration, last_resort: None }
     }
 
     /// Solves Coulomb's law; `convex` solves the convex problem that it is given, which differs
-    /// from `problem` in its bias. Allocates nothing beyond the contacts of [`Self::new`].
+    /// from `problem` in its bias. Allocates nothing beyond the contacts of [`Self::new`] but when
+    /// the passes of a problem are used up for the first time.
     ///
     /// `forces` (3k, \[N\]) end as those of the last pass. `iterations` of the outcome counts
     /// passes, and a limit of passes without convergence is [`Status::MaxIterations`].
@@ -75,7 +89,7 @@ impl CoulombIteration {
             let status = if is_solved { inner.status } else { Status::MaxIterations };
             outcome = Outcome { status, iterations: pass, residual };
             if is_solved {
-                break;
+                return Ok(outcome);
             }
             let share = share_of(pass);
             let blocks = self.bias.chunks_exact_mut(3).zip(self.acceleration.chunks_exact(3));
@@ -85,7 +99,30 @@ impl CoulombIteration {
                 bias[2] = if share < 1.0 { bias[2] + share * (next - bias[2]) } else { next };
             }
         }
-        Ok(outcome)
+        Ok(self.pivoted(problem, forces, outcome))
+    }
+
+    /// The answer of pivoting, if that is nearer to the law than what the passes left.
+    #[cold]
+    fn pivoted(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        forces: &mut [f64],
+        left: Outcome,
+    ) -> Outcome {
+        if problem.cone.sides() == 0 || problem.contact_count() > MOST_PIVOTED {
+            return left;
+        }
+        let LastResort { pivoting, forces: own } = &mut **self.last_resort.get_or_insert_default();
+        own.resize(forces.len(), 0.0);
+        let found = pivoting.solve(problem, own);
+        if found.residual.is_nan() || found.residual >= left.residual {
+            return left;
+        }
+        forces.copy_from_slice(own);
+        let is_solved = found.residual <= self.tolerance;
+        let status = if is_solved { Status::Solved } else { Status::MaxIterations };
+        Outcome { status, residual: found.residual, ..left }
     }
 }
 

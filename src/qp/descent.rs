@@ -7,6 +7,7 @@
 
 use crate::contact_problem::ContactProblem;
 use crate::kkt;
+use legwork_linalg::cancel::check;
 use legwork_linalg::{axpy, dot, max_abs};
 
 /// Typical forces beyond which a solution counts as none; the default regularisation holds every
@@ -90,6 +91,7 @@ impl Descent {
         step.copy_from_slice(image);
         let mut square = dot(image, image);
         for _ in 0..problem.dim() {
+            check();
             step_image.fill(0.0);
             problem.add_product(step, step_image);
             act(step_image);

@@ -18,6 +18,7 @@
 //! programs*, Math. Program. 27 (1983), algorithm of section 3.
 
 use crate::status::Status;
+use legwork_linalg::cancel::check;
 use legwork_linalg::lanes::{axpy, dot, padded};
 use legwork_linalg::{ConjugateBasis, ldlt, max_abs};
 
@@ -228,6 +229,7 @@ impl DualActiveSet {
         // One violated row after the other.
         let mut is_fresh = true;
         loop {
+            check();
             if !legwork_linalg::all_finite(&self.x[..stride]) {
                 return (Status::NumericalTrouble, changes);
             }
@@ -370,6 +372,7 @@ impl DualActiveSet {
         let mut residual = self.s[row];
         let mut multiplier = 0.0;
         loop {
+            check();
             // How x and the multipliers move as the multiplier of the row grows.
             rows.project(row, self.basis.columns(), stride, &mut self.d[..n]);
             let q = self.active.len();
@@ -426,6 +429,7 @@ impl DualActiveSet {
     fn settle<R: Rows>(&mut self, g: &[f64], rows: &R, changes: &mut u32, stride: usize) {
         let n = self.n;
         loop {
+            check();
             let q = self.active.len();
 
             // c = Jᵀ g.

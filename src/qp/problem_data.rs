@@ -108,6 +108,17 @@ pub struct ConeProgramData {
 }
 
 impl ConeProgramData {
+    /// A copy of the numbers of `program`.
+    #[must_use]
+    pub fn of(program: &ConeProgram<'_>) -> Self {
+        Self {
+            linear: QpData::of(&program.linear),
+            cone_rows: program.cone_rows.to_vec(),
+            cone_offset: program.cone_offset.to_vec(),
+            cone_sizes: program.cone_sizes.to_vec(),
+        }
+    }
+
     /// The view that solvers take.
     ///
     /// # Errors

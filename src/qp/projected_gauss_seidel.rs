@@ -20,6 +20,7 @@ use crate::contact_problem::{ContactProblem, ContactSolver};
 use crate::descent::Descent;
 use crate::kkt;
 use crate::status::{Outcome, Status};
+use legwork_linalg::cancel::check;
 use legwork_linalg::{axpy, ldlt};
 
 /// Projected gradient steps for a sliding contact in one visit.
@@ -78,6 +79,7 @@ impl ProjectedGaussSeidel {
         let mut residual = kkt::natural_residual(problem, forces, &mut self.acceleration);
         let mut sweeps = 0;
         while residual > self.tolerance && sweeps < self.sweeps {
+            check();
             if sweeps + 1 == self.sweeps {
                 self.previous.copy_from_slice(forces);
             }

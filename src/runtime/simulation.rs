@@ -42,7 +42,7 @@ mod work;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use legwork_block::{Fault, Report};
+use legwork_block::{Fault, Report, cancel};
 use legwork_program::Program;
 use serde::{Deserialize, Serialize};
 
@@ -242,7 +242,8 @@ impl Simulation {
         reports
     }
 
-    /// Leaves a step between two of its stages when this flag is set, with a fault;
+    /// Leaves a step when this flag is set and the step does not end by itself soon, between two of
+    /// its stages or inside a solver that looks at [`cancel::check`], with a fault;
     /// [`Simulation::was_stopped`] tells it from others. The state is then that of no moment: go on
     /// from a snapshot. Between steps the flag changes nothing.
     pub fn stop_by(&mut self, flag: Arc<AtomicBool>) {
@@ -280,12 +281,30 @@ impl Simulation {
     /// # Errors
     /// The first fault.
     pub fn step(&mut self) -> Result<(), RunFault> {
-        loop {
-            self.advance_phase().map_err(|fault| self.engine.told(fault))?;
-            if self.is_between_steps() {
-                return Ok(());
+        self.heeding(|simulation| {
+            loop {
+                simulation.advance_phase()?;
+                if simulation.is_between_steps() {
+                    return Ok(());
+                }
             }
-        }
+        })
+    }
+
+    /// Does `work`, which ends early if the simulation is asked to stop.
+    fn heeding(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<(), RunFault>,
+    ) -> Result<(), RunFault> {
+        let outcome = match self.engine.stop.flag.take() {
+            None => work(self),
+            Some(flag) => {
+                let outcome = cancel::scope(&flag, || work(self));
+                self.engine.stop.flag = Some(flag);
+                outcome.unwrap_or_else(|_| Err(self.engine.stopped()))
+            }
+        };
+        outcome.map_err(|fault| self.engine.told(fault))
     }
 
     /// Does one piece: one output group that is due, one block's update, or one other phase.
@@ -293,7 +312,7 @@ impl Simulation {
     /// # Errors
     /// The fault of that piece.
     pub fn advance(&mut self) -> Result<(), RunFault> {
-        self.advance_piece().map_err(|fault| self.engine.told(fault))
+        self.heeding(Self::advance_piece)
     }
 
     fn advance_piece(&mut self) -> Result<(), RunFault> {

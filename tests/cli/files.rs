@@ -190,6 +190,28 @@ fn a_signal_is_heard_inside_a_step() {
     assert_eq!(legwork(here.path(), &on).code, 0);
 }
 
+/// Nor does one solve of a problem of four hundred contacts, which is many seconds of Lemke's method.
+#[cfg(unix)]
+#[test]
+fn a_signal_is_heard_inside_a_solver() {
+    let here = folder();
+    let text = r#"Diagram(format: 2, run: (stop: "1 s", step: "1 s"), blocks: {
+        "b": FreeBodies(
+            every: "1 s", contact: Rigid(contacts: 410, stiffness: "1e6 N/m", damping: "9 N*s/m"),
+            bodies: [Spheres(radius: "10 cm", mass: "1 kg", at: Lattice(
+                count: 144, columns: [12, 12], gap: "0 mm", pitch: [0.199, 0.3, 0.2]))],
+            needs: { "solve": StewartTrinkle() }),
+    }, log: ["b.energy"])"#;
+    write(&here, "a.ron", text);
+    let child = start(here.path(), &["run", "a.ron", "--out", "r", "--json"]);
+    wait_for(&here.path().join("r/run.mcap"));
+    std::thread::sleep(Duration::from_millis(200));
+    signal(&child, "-INT");
+    let done = end(child);
+    assert_eq!(done.code, 130, "{}", done.err);
+    assert_eq!(done.json()["snapshots"][0]["t"], 0.0, "the solve goes on to the end of the run");
+}
+
 #[test]
 fn a_pace_that_never_ends_is_no_panic() {
     let here = folder();

@@ -8,6 +8,7 @@
 
 use super::local_law::LocalLaw;
 use super::problem::ConstraintProblem;
+use legwork_linalg::cancel::check;
 use legwork_linalg::{BlockCholesky, Slot, axpy, dot};
 use legwork_qp::Status;
 
@@ -189,6 +190,7 @@ impl Newton {
     ) -> NewtonEnd {
         let (mut least, mut stuck_count, mut iterations) = (f64::INFINITY, 0, 0);
         loop {
+            check();
             let (norm, scale) = self.evaluate(problem, laws, velocity);
             let residual = if norm == 0.0 { 0.0 } else { norm / scale };
             let end = |status| NewtonEnd { status, iterations, residual, scale };

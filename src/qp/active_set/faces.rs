@@ -22,6 +22,7 @@
 
 use crate::cone::{ConeShape, Face};
 use crate::contact_problem::ContactProblem;
+use legwork_linalg::cancel::check;
 use legwork_linalg::lanes::{LANES, Lanes, load, padded, store};
 use legwork_linalg::ldlt;
 
@@ -327,6 +328,7 @@ impl FaceSearch {
     #[inline(always)]
     fn run(&mut self, cone: &ConeShape, limit: u32, stride: usize) -> Option<Found> {
         for steps in 1..=limit.min(STEP_LIMIT) {
+            check();
             self.r = 0;
             for contact in &mut self.contacts {
                 (contact.span, contact.first) =

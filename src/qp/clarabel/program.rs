@@ -1,12 +1,13 @@
 //! The quadratic and the cone program for Clarabel.
 
-use super::{ClarabelSolver, USABLE_RESIDUAL};
+use super::{ClarabelSolver, LARGE, USABLE_RESIDUAL};
 use crate::cone_kkt::weighted_radius;
 use crate::cone_program::ConeProgram;
 use crate::contact_problem::must_fit;
 use crate::equilibrate::Equilibration;
 use crate::general::Qp;
 use crate::kkt::{self, ConeMultipliers};
+use crate::problem_data::ConeProgramData;
 use crate::status::{Outcome, Status};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
@@ -309,6 +310,17 @@ impl ClarabelSolver {
     /// # Panics
     /// If a slice of `program` or `x` has the wrong length.
     pub fn solve_cone_program(&mut self, program: &ConeProgram<'_>, x: &mut [f64]) -> Outcome {
+        if program.dim() + program.row_count() + program.cone_row_count() < LARGE {
+            return self.solve_program_here(program, x);
+        }
+        let data = ConeProgramData::of(program);
+        self.solve_aside(x, move |solver, x| match data.view() {
+            Ok(program) => solver.solve_program_here(&program, x),
+            Err(_) => Outcome::refused(Status::InvalidData),
+        })
+    }
+
+    fn solve_program_here(&mut self, program: &ConeProgram<'_>, x: &mut [f64]) -> Outcome {
         must_fit(program.check_shape());
         let (n, m, r) = (program.dim(), program.row_count(), program.cone_row_count());
         assert_eq!(x.len(), n, "x needs one value per unknown");

@@ -13,6 +13,7 @@ use crate::cone::{Cone, ConeShape};
 use crate::contact_problem::{ContactProblem, ContactSolver};
 use crate::kkt;
 use crate::status::{Outcome, Status};
+use legwork_linalg::cancel::check;
 use legwork_linalg::{PivotedCholesky, axpy, dot};
 
 /// Relative natural residual beyond which an answer is not called solved; see
@@ -223,6 +224,7 @@ impl LemkeSolver {
             self.product.resize(n, 0.0);
         }
         for (j, column) in reduced.generators.iter().enumerate() {
+            check();
             // H times the generator, then its product with all.
             let product = &mut self.product[..n];
             product.fill(0.0);
@@ -349,6 +351,7 @@ impl PrincipalPivotingSolver {
             for (value, j) in column.iter_mut().zip(jacobian.chunks_exact(full.max(1))) {
                 *value = j[row];
             }
+            check();
             mass.half_solve(column);
         }
 
@@ -398,6 +401,7 @@ impl PrincipalPivotingSolver {
         }
         let columns = self.pivoting.columns_mut(size, n, !is_definite);
         for (column, generator) in columns.chunks_exact_mut(n.max(1)).zip(&reduced.generators) {
+            check();
             column.fill(0.0);
             for (k, &g) in generator.entries().iter().enumerate() {
                 let at = generator.start + k;

@@ -31,6 +31,7 @@ use crate::active_set::GeneralActiveSet;
 use crate::contact_problem::ContactProblem;
 use crate::general::Qp;
 use crate::status::{Outcome, Status};
+use legwork_linalg::cancel::check;
 use legwork_linalg::{axpy, dot, max_abs};
 use system::System;
 
@@ -159,6 +160,7 @@ impl CoulombModes {
         let mut iterations = 0;
         let (mut found, mut residual) = (false, 0.0f64);
         loop {
+            check();
             iterations += 1;
             if let Some(error) = self.solve_mode(problem, nearness) {
                 found = true;

@@ -1,8 +1,7 @@
 //! What runs the blocks of a program at a moment: outputs, guards, updates and rates.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
 
 use legwork_block::{Fault, View};
 use legwork_program::{NodeId, Program, Rate};
@@ -29,14 +28,9 @@ pub(super) struct Engine {
 #[derive(Default)]
 pub(super) struct Stop {
     pub(super) flag: Option<Arc<AtomicBool>>,
-    /// When it was seen first in the present step.
-    seen: Option<Instant>,
     /// Whether a step was left because of it.
     pub(super) heard: bool,
 }
-
-/// How long a step may go on after it is asked to stop: most end by themselves.
-const GRACE: Duration = Duration::from_millis(20);
 
 impl Engine {
     /// Everything at t = 0, before the first outputs, with these blocks and their continuous state.
@@ -130,27 +124,20 @@ impl Engine {
         }
     }
 
-    /// Leaves the step if it is asked to.
-    pub(super) fn heed_stop(&mut self) -> Result<(), RunFault> {
-        match &self.stop.flag {
-            Some(flag) if flag.load(Ordering::Relaxed) => self.stopped(),
-            _ => {
-                self.stop.seen = None;
-                Ok(())
-            }
-        }
-    }
-
+    /// The step was left as it was asked to.
     #[cold]
-    fn stopped(&mut self) -> Result<(), RunFault> {
-        if self.stop.seen.get_or_insert_with(Instant::now).elapsed() < GRACE {
-            return Ok(());
-        }
-        self.stop.seen = None;
+    pub(super) fn stopped(&mut self) -> RunFault {
         self.stop.heard = true;
         let fault = Fault { message: "stopped inside a step, as it was asked to".to_owned() };
         let fault = self.fault_at(NodeId::new(0), Phase::Integrate, fault);
-        Err(RunFault { block: "solver".into(), ..fault })
+        RunFault { block: "solver".into(), ..fault }
+    }
+
+    /// Makes anew what a step that was left in its middle may have left half done.
+    pub(super) fn renew(&mut self) {
+        (self.blocks, _) = Blocks::new(&self.plan.program);
+        self.work = Work::new(&self.plan);
+        self.stop.heard = false;
     }
 
     /// The solutions of algebraic loops are what their next solves begin with.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use legwork_block::cancel::check;
 use legwork_block::{Fault, OutputIo, Time, View};
 
 use legwork_program::GateId;
@@ -213,7 +214,7 @@ impl Engine {
 
     /// Outputs of continuous groups at a stage.
     pub(super) fn minor_outputs(&mut self, offset: f64, x: &[f64]) -> Result<(), RunFault> {
-        self.heed_stop()?;
+        check();
         self.state.x.copy_from_slice(x);
         let (mut next, count) = (0, self.plan.tasks.len());
         while next < count {

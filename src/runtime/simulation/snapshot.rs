@@ -6,6 +6,7 @@ use legwork_block::{Fault, Span};
 use serde::{Deserialize, Serialize};
 
 use super::Simulation;
+use super::integrate::Integrator;
 use super::state::State;
 use crate::fault::{Phase, RunFault};
 use crate::recording::Journal;
@@ -67,7 +68,10 @@ impl Simulation {
                 hints: Vec::new(),
             });
         }
-        self.engine.stop.heard = false;
+        if self.engine.stop.heard {
+            self.engine.renew();
+            self.integrator = Integrator::new(&self.engine.plan);
+        }
         let Saved { state, method, blocks } = &snapshot.saved;
         for (instance, state) in self.engine.blocks.instances.iter_mut().zip(blocks) {
             instance.restore(state.as_ref());

@@ -1,6 +1,7 @@
 //! The basis of Lemke's method: its inverse, pivots and ratio tests.
 
 use super::{End, Lemke, REFRESH, TIE};
+use legwork_linalg::cancel::check;
 use legwork_linalg::{axpy, dot, invert, max_abs, replace_column};
 
 impl Lemke {
@@ -101,6 +102,7 @@ impl Lemke {
         let z0 = 2 * n;
         let mut since = 1;
         loop {
+            check();
             if entering == z0 {
                 // Complementary; accepted only with a fresh inverse.
                 if since > 0 && !self.refresh() {
@@ -248,6 +250,7 @@ impl Lemke {
         let n = self.n;
         let mut column = std::mem::take(&mut self.column);
         for j in 0..n {
+            check();
             self.column_of(self.basis[j], &mut column);
             for (i, &value) in column.iter().enumerate() {
                 self.work[i * n + j] = value;
@@ -272,6 +275,7 @@ impl Lemke {
         let mut residual = std::mem::take(&mut self.slack);
         let mut column = std::mem::take(&mut self.column);
         for _ in 0..3 {
+            check();
             residual.copy_from_slice(right);
             for (row, &x) in self.x.iter().enumerate() {
                 if x != 0.0 {

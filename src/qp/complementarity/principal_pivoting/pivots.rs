@@ -3,6 +3,7 @@
 use super::{PrincipalPivoting, SOLVED, SOLVED_SLACK};
 use crate::complementarity::lcp::nan_max;
 use crate::status::Status;
+use legwork_linalg::cancel::check;
 use legwork_linalg::lanes::{axpy, padded};
 use legwork_linalg::{dot, matrix_vector, max_abs};
 
@@ -55,6 +56,7 @@ impl PrincipalPivoting {
         // Whether z comes from the factor itself, refined, and not from the steps since.
         let mut is_fresh = false;
         loop {
+            check();
             self.slacks();
             let Some(i) = self.worst() else {
                 if is_fresh {
@@ -89,6 +91,7 @@ impl PrincipalPivoting {
     /// False if the factor lost its meaning.
     fn settle(&mut self, refinements: u32, pivots: &mut u32) -> bool {
         loop {
+            check();
             for (z, &i) in self.z.iter_mut().zip(&self.active) {
                 *z = -self.q[i];
             }
@@ -199,6 +202,7 @@ impl PrincipalPivoting {
     fn drive(&mut self, i: usize, limit: u32, pivots: &mut u32) -> Drive {
         let (mut slack, mut driven) = (self.w[i], 0.0);
         loop {
+            check();
             // With z of i by one, z of the others moves by p and B z by the rest of column i.
             let distance = self.probe(i);
             let r = self.active.len();

@@ -5,7 +5,7 @@
 use crate::common::{
     bits, difference, largest, natural_residual, pyramid, pyramids, references, residual, solve,
 };
-use legwork_linalg::{PivotedCholesky, axpy, dot};
+use legwork_linalg::{PivotedCholesky, axpy, cancel, dot};
 use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{
     AcceleratedGradient, ClarabelSolver, ConeShape, ContactProblem, ContactProblemData,
@@ -622,5 +622,27 @@ fn the_fixed_point_is_coulombs_law() {
         }
         // Random dense coupling is far from any robot; a few cases may cycle, and say so.
         assert!(unsolved <= 8, "{:?}: {unsolved} of 40 unsolved", shape.cone());
+    }
+}
+
+/// A request to stop is heard inside every method, long before the answer; the next problem has the
+/// answer of a fresh solver.
+#[test]
+fn a_long_solve_is_left_when_asked() {
+    let raised = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let (large, small) = (
+        random_definite(5, 500, pyramid(4, PyramidFit::Inscribed)),
+        random_definite(6, 4, pyramid(4, PyramidFit::Inscribed)),
+    );
+    for Method { name, make, .. } in &METHODS {
+        let (mut used, mut forces) = (make(500, 4), vec![0.0; 1500]);
+        let begun = std::time::Instant::now();
+        let left = cancel::scope(&raised, || used.solve(&large.view(), &mut forces));
+        assert!(left.is_err(), "{name} solved it in {:?}", begun.elapsed());
+        let mut after = make(4, 4);
+        let (mut a, mut b) = (vec![0.0; 12], vec![0.0; 12]);
+        let _ = after.solve(&small.view(), &mut a);
+        let _ = cancel::scope(&raised, || make(4, 4).solve(&small.view(), &mut b));
+        assert_eq!(bits(&a), bits(&b), "{name}: a short solve ends by itself");
     }
 }
