@@ -198,7 +198,7 @@ impl IntoIterator for Diagnostics {
 /// Letters of the longest names that are compared: what is longer is no slip of the keyboard.
 const LONGEST: usize = 64;
 /// Comparisons of letters after which no more names are looked at.
-const MOST_WORK: usize = 1 << 18;
+const MOST_WORK: usize = 1 << 16;
 
 /// The nearest of `names` to `found` by edit distance, if it is near enough to be a typing error:
 /// at most a third of the longer word's letters changed, or equal without case. Of two letters one
@@ -243,32 +243,35 @@ fn edit_distance(a: &[char], b: &[char], most: usize, work: &mut usize) -> Optio
     if a.len().abs_diff(b.len()) > most {
         return None;
     }
-    // The last two rows, and the one that is made.
-    let mut rows = [[0usize; LONGEST * 3 + 1]; 3];
-    let least = |row: &[usize]| row[..=b.len()].iter().copied().min().unwrap_or(0);
+    // Row i stands at i modulo 3: the last two rows, and the one that is made.
+    let mut rows = [[0u8; LONGEST * 3 + 1]; 3];
     if b.len() >= rows[0].len() {
         return None;
     }
-    (0..=b.len()).for_each(|j| rows[1][j] = j);
+    let width = b.len() + 1;
+    (0u8..).zip(&mut rows[0][..width]).for_each(|(j, entry)| *entry = j);
+    // Every later row has no less than the least of the last two.
+    let mut least_of_last = 0;
     for i in 1..=a.len() {
         *work += b.len();
-        let [before, last, row] = &mut rows;
-        row[0] = i;
-        for j in 1..=b.len() {
-            let change = usize::from(a[i - 1] != b[j - 1]);
-            let mut best = (last[j] + 1).min(row[j - 1] + 1).min(last[j - 1] + change);
+        rows[i % 3][0] = i as u8;
+        let mut least = i as u8;
+        for j in 1..width {
+            let change = u8::from(a[i - 1] != b[j - 1]);
+            let last = &rows[(i - 1) % 3];
+            let mut best = (last[j] + 1).min(rows[i % 3][j - 1] + 1).min(last[j - 1] + change);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(before[j - 2] + 1);
+                best = best.min(rows[(i - 2) % 3][j - 2] + 1);
             }
-            row[j] = best;
+            rows[i % 3][j] = best;
+            least = least.min(best);
         }
-        // Every later row has no less than the least of these two.
-        if least(row).min(least(last)) > most {
+        if usize::from(least.min(least_of_last)) > most {
             return None;
         }
-        rows.rotate_left(1);
+        least_of_last = least;
     }
-    Some(rows[1][b.len()]).filter(|distance| *distance <= most)
+    Some(usize::from(rows[a.len() % 3][b.len()])).filter(|distance| *distance <= most)
 }
 
 #[cfg(test)]
