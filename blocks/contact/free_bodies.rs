@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::buses::ContactProblemBus;
 use crate::contact::friction_cone::cone_shape;
 use crate::contact::ground::Section;
+use crate::signal::divergence;
 use crate::solvers::state::SolverState;
 pub use groups::{BodyGroup, BodyPlaces, BoxGroup, SolidGroup, SphereGroup};
 pub use methods::{ContactMethod, ContactSpring};
@@ -49,7 +50,8 @@ use step::{Call, StepInputs};
 /// - `Compliant`: the same springs explicitly, with `steps` small steps in a step, and friction
 ///   that is regularised. A small step must stay below about `2 √(m/K)`, or bodies fly off.
 ///
-/// Spheres do not resist rolling.
+/// Spheres do not resist rolling. A body that moves faster than 1e9 m/s or rad/s is a fault of the
+/// run, and so is a step from less than a hundredth of it to more than 1e4: it has diverged.
 ///
 /// References: E. M. Drumwright, *An unconditionally stable first-order constraint solver for
 /// multibody systems* (2019), sec. 6.5; D. Stewart, J. Trinkle, *An implicit time-stepping scheme
@@ -192,6 +194,10 @@ impl Block for FreeBodies {
 
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let state = cx.state;
+        if divergence::is_too_fast(&state.velocities) {
+            let body = |k: usize| format!("body {}", k / DOF);
+            return Err(divergence::too_fast(&state.velocities, body));
+        }
         cx.outputs.get(plan.positions).copy_from_slice(&state.positions);
         cx.outputs.get(plan.orientations).copy_from_slice(&state.orientations);
         cx.outputs.get(plan.velocities).copy_from_slice(&state.velocities);
@@ -218,7 +224,10 @@ impl Block for FreeBodies {
             call: plan.call.as_ref(),
             time: cx.time,
         };
-        self.step(&given, &mut cx.functions, cx.state, cx.scratch)
+        cx.scratch.before.clone_from(&cx.state.velocities);
+        self.step(&given, &mut cx.functions, cx.state, cx.scratch)?;
+        let before = cx.scratch.before.iter().copied();
+        divergence::check_step(before, cx.state.velocities.iter().copied(), String::new)
     }
 
     fn report(&self, _: &Self::Plan, state: &FreeBodiesState, report: &mut Report) {

@@ -8,6 +8,7 @@ use legwork_block::{
 };
 
 use crate::continuous::limits::{self, Limits, Start};
+use crate::signal::divergence;
 use crate::signal::pieces::{self, Piece};
 use crate::signal::shape::{self, Common, rate_of};
 use crate::signal::units;
@@ -20,6 +21,9 @@ use crate::signal::units;
 /// rebound more slowly than `rest`. It stays at rest while the acceleration points outwards. A
 /// variable step is cut at impacts and where an element leaves a limit; under fixed steps both are
 /// noticed at the next major step, which puts the element back to the limit.
+///
+/// A position that is known to be a length or an angle, by the unit of a parameter, and moves faster
+/// than 1e9 m/s or rad/s is a fault of the run: it has diverged.
 ///
 /// The input does not feed through. The semi-implicit Euler solver advances the velocity first and
 /// the position with the new velocity; two `Integrator`s in series would use the old one.
@@ -69,6 +73,8 @@ pub struct Plan {
     limits: Option<Limits>,
     /// Unit of the position.
     unit: Option<Unit>,
+    /// Whether that is known to be of a length or an angle.
+    is_motion: bool,
 }
 
 impl SecondOrderIntegrator {
@@ -132,7 +138,9 @@ impl Block for SecondOrderIntegrator {
         initial.extend(common.spread(&self.velocity));
         ports.continuous_state(ContinuousState::Second(vec![Manifold::Euclidean(n)]));
         let io = self.declare(ports, &common);
-        Ok(Plan { io, initial, limits, unit })
+        let is_motion =
+            unit.is_some_and(|unit| unit.agrees(Unit::METRE) || unit.agrees(Unit::RADIAN));
+        Ok(Plan { io, initial, limits, unit, is_motion })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<Piece> {
@@ -155,6 +163,9 @@ impl Block for SecondOrderIntegrator {
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (position, velocity) = cx.x.split_at(cx.x.len() / 2);
+        if plan.is_motion && !cx.time.minor && divergence::is_too_fast(velocity) {
+            return Err(divergence::too_fast(velocity, |i| format!("`velocity[{i}]`")));
+        }
         cx.outputs.get(plan.io.position).copy_from_slice(position);
         cx.outputs.get(plan.io.velocity).copy_from_slice(velocity);
         Ok(())
@@ -236,6 +247,19 @@ mod tests {
         bench.set("u", &[1.0, -1.0]);
         bench.update(0.0);
         assert_eq!(bench.derivative(0.0), [1.0, -1.0], "it is pulled off");
+    }
+
+    #[test]
+    fn a_speed_that_nothing_has_is_a_fault_where_it_is_one() {
+        let output = |json| {
+            let mut bench =
+                Bench::new(block::<SecondOrderIntegrator>(json), &[Type::Real]).expect("it");
+            bench.output(0.0).map_err(|fault| fault.to_string())
+        };
+        let found = output(json!({ "position": "1 m", "velocity": -1.1e9 })).expect_err("too fast");
+        assert!(found.starts_with("`velocity[0]` moves at -1.1e9, more than 1e9 m/s"), "{found}");
+        assert!(output(json!({ "position": "1 m", "velocity": 1e9 })).is_ok());
+        assert!(output(json!({ "velocity": 1e30 })).is_ok(), "a number of no unit");
     }
 
     #[test]

@@ -19,6 +19,7 @@ use crate::contact::ground::Section as GroundSection;
 use crate::dynamics::forward_dynamics::together;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
+use crate::signal::divergence;
 
 mod angles;
 mod feet;
@@ -166,45 +167,17 @@ pub enum Place {
     FeetAbove(Length),
 }
 
-/// A speed that no machine has [m/s; rad/s]: the run has diverged long before numbers overflow.
-const MOST_SPEED: f64 = 1e9;
-
-/// Speed that no machine reaches from less than a hundredth of it within a step [m/s; rad/s].
-const SUDDEN_SPEED: f64 = 1e4;
-
-/// The largest of some speeds [m/s; rad/s].
-fn largest(speeds: impl Iterator<Item = f64>) -> f64 {
-    speeds.fold(0.0, |most, speed| if speed.abs() > most { speed.abs() } else { most })
-}
-
 impl FloatingBasePorts {
     #[cold]
     fn too_fast(&self, nu: &[f64]) -> Box<Fault> {
-        let fastest = (0..nu.len()).max_by(|&a, &b| nu[a].abs().total_cmp(&nu[b].abs()));
-        let k = fastest.unwrap_or_default();
-        let name = self.robot.model.pattern().name(k);
-        Fault::new(format!(
-            "{}: `{name}` moves at {:.1e}, more than {MOST_SPEED:.0e} m/s or rad/s: the run has \
-             diverged",
-            self.robot.name, nu[k]
-        ))
+        let names = self.robot.model.pattern();
+        divergence::too_fast(nu, |k| format!("{}: `{}`", self.robot.name, names.name(k)))
     }
 
     /// Fails if one step takes the robot from what machines do to what none does.
     fn check_step(&self, nu: &[f64], nu_dot: &[f64], step: f64) -> Outcome {
-        let after = largest(nu.iter().zip(nu_dot).map(|(nu, rate)| nu + step * rate));
-        if after <= SUDDEN_SPEED {
-            return Ok(());
-        }
-        let before = largest(nu.iter().copied());
-        if after <= 100.0 * before {
-            return Ok(());
-        }
-        Err(Fault::new(format!(
-            "{}: one step takes it from {before:.1e} to {after:.1e} m/s or rad/s: the run has \
-             diverged",
-            self.robot.name
-        )))
+        let after = nu.iter().zip(nu_dot).map(|(nu, rate)| nu + step * rate);
+        divergence::check_step(nu.iter().copied(), after, || format!("{}: ", self.robot.name))
     }
 }
 
@@ -285,7 +258,7 @@ impl Block for FloatingBase {
 
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (position, nu) = cx.x.split_at(plan.position_len);
-        if !cx.time.minor && nu.iter().fold(false, |fast, nu| fast | (nu.abs() > MOST_SPEED)) {
+        if !cx.time.minor && divergence::is_too_fast(nu) {
             return Err(plan.too_fast(nu));
         }
         let q = cx.outputs.leaf(plan.state, 0);

@@ -2,6 +2,7 @@
 //! elementwise application, expressions, linear systems, tables, random numbers.
 
 pub(crate) mod canonical;
+pub(crate) mod divergence;
 pub(crate) mod elementwise;
 pub(crate) mod formula;
 pub(crate) mod linear;

@@ -41,6 +41,8 @@ pub struct Scratch {
     pub(super) free: FreeMotion,
     method: Method,
     memo: SolverMemo,
+    /// Velocities at the beginning of the step, 6n.
+    pub(super) before: Vec<f64>,
     /// Contact impulse on each body, 6n.
     impulse: Vec<f64>,
     /// Forces of the contacts, contact axes.
@@ -98,6 +100,7 @@ impl Scratch {
             contacts: Contacts::default(),
             free: FreeMotion::default(),
             method,
+            before: Vec::with_capacity(nv),
             memo: SolverMemo::new(nv, 0),
             impulse: vec![0.0; nv],
             forces: Vec::new(),
@@ -178,7 +181,7 @@ impl FreeBodies {
         work: &mut Scratch,
     ) -> Outcome {
         let time_step = given.time.step;
-        let Scratch { contacts, free, method, memo, impulse, forces } = work;
+        let Scratch { contacts, free, method, memo, impulse, forces, .. } = work;
         let (
             Method::Constraints(constraints),
             ContactMethod::Constraints {
