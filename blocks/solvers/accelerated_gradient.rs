@@ -1,5 +1,6 @@
 //! `AcceleratedGradient`: accelerated projected gradient descent as a contact solver.
 
+use legwork_block::quantity::{Dimensionless, Share};
 use legwork_qp::AcceleratedGradient as Gradient;
 
 use crate::solvers::contact_solver::{Method, ProblemSize, solver_block};
@@ -28,7 +29,7 @@ solver_block! {
         /// Residual up to which forces are used after the last step, relative to the force scale
         /// [1]. Beyond it the solve has failed, and `on_fail` says what follows.
         #[default = 1e-4]
-        pub accept: f64,
+        pub accept: Share<Dimensionless>,
         /// Start from zero force each time.
         #[default]
         pub cold: bool,
@@ -44,7 +45,7 @@ impl AcceleratedGradient {
 
     fn method(&self, size: ProblemSize) -> Method {
         let mut solver = Gradient::new(size.contact_count, self.steps, self.tol);
-        Method::iterative(self.cold, self.accept, move |problem, forces| {
+        Method::iterative(self.cold, self.accept.value(), move |problem, forces| {
             solver.solve_warm(problem, forces)
         })
     }

@@ -1,5 +1,6 @@
 //! `Osqp`: an operator-splitting method as a contact solver.
 
+use legwork_block::quantity::{Dimensionless, Share};
 use legwork_qp::{ContactSolver, OsqpSolver};
 
 use crate::solvers::contact_solver::{COLD, Method, ProblemSize, accepted, solver_block};
@@ -33,7 +34,7 @@ solver_block! {
         /// Residual up to which forces are used when the iterations are used up, relative to the
         /// force scale [1].
         #[default = 1e-4]
-        pub accept: f64,
+        pub accept: Share<Dimensionless>,
     }
 }
 
@@ -48,7 +49,7 @@ impl Osqp {
         let mut solver = OsqpSolver::new(self.tol, self.iterations);
         solver.rho_interval = self.adapt_every;
         solver.is_polished = self.polish;
-        let accept = self.accept;
+        let accept = self.accept.value();
         Method::warm(COLD, move |problem, _, forces| {
             accepted(solver.solve(problem, forces), accept)
         })

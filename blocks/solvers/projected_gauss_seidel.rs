@@ -1,5 +1,6 @@
 //! `ProjectedGaussSeidel`: sweeps over the contacts as a contact solver.
 
+use legwork_block::quantity::{Dimensionless, Share};
 use legwork_qp::ProjectedGaussSeidel as GaussSeidel;
 
 use crate::solvers::contact_solver::{Method, ProblemSize, solver_block};
@@ -26,7 +27,7 @@ solver_block! {
         /// Residual up to which forces are used after the last sweep, relative to the force scale
         /// [1]. Beyond it the solve has failed, and `on_fail` says what follows.
         #[default = 1e-4]
-        pub accept: f64,
+        pub accept: Share<Dimensionless>,
         /// Over-relaxation ω, between 0 and 2 [1].
         #[default = 1]
         pub relaxation: f64,
@@ -46,7 +47,7 @@ impl ProjectedGaussSeidel {
     fn method(&self, size: ProblemSize) -> Method {
         let mut solver = GaussSeidel::new(size.contact_count, self.sweeps, self.tol);
         solver.relaxation = self.relaxation;
-        Method::iterative(self.cold, self.accept, move |problem, forces| {
+        Method::iterative(self.cold, self.accept.value(), move |problem, forces| {
             solver.solve_warm(problem, forces)
         })
     }

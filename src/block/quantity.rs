@@ -214,7 +214,8 @@ fn number_schema(unit: &str) -> Schema {
 
 /// Declares a type that holds a quantity within a range.
 macro_rules! ranges {
-    ($($(#[$doc:meta])* $name:ident($value:ident: $test:expr, $expected:literal, $schema:tt);)*) => { $(
+    ($($(#[$doc:meta])* $name:ident($value:ident: $test:expr, $expected:literal,
+        $($schema:literal: $bound:literal),*);)*) => { $(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub struct $name<Q>(Q);
@@ -270,7 +271,7 @@ macro_rules! ranges {
 
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
                 let mut schema = number_schema(Q::UNIT);
-                schema.insert($schema.to_owned(), 0.into());
+                $(schema.insert($schema.to_owned(), $bound.into());)*
                 schema
             }
         }
@@ -279,9 +280,11 @@ macro_rules! ranges {
 
 ranges! {
     /// A quantity greater than zero.
-    Positive(value: value > 0.0, "greater than zero", "exclusiveMinimum");
+    Positive(value: value > 0.0, "greater than zero", "exclusiveMinimum": 0);
     /// A quantity that is zero or greater.
-    NonNegative(value: value >= 0.0, "of zero or more", "minimum");
+    NonNegative(value: value >= 0.0, "of zero or more", "minimum": 0);
+    /// A part of a whole, from 0 to 1.
+    Share(value: (0.0..=1.0).contains(&value), "from 0 to 1", "minimum": 0, "maximum": 1);
 }
 
 /// A quantity that may also be infinite, for limits: `inf`, `"inf N*m"`.

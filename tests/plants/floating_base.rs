@@ -11,6 +11,8 @@ const THREE_LEGS: &str = "diagrams/floating_base/three_legs.patch";
 const GO2: &str = "diagrams/floating_base/go2.patch";
 const ANYMAL: &str = "diagrams/floating_base/anymal_c.patch";
 const TALOS: &str = "diagrams/floating_base/talos.patch";
+/// Solo 12, of 2.5 kg.
+const SOLO: &str = "diagrams/floating_base/solo12.patch";
 
 fn with<'a>(file: &'a str, set: Pairs<'a>, variants: Pairs<'a>, patches: &'a [&str]) -> Case<'a> {
     Case { file, set, variants, patches }
@@ -51,6 +53,7 @@ fn other_robots_stand_by_a_patch_alone() {
         (&[GO2], &["FL_foot", "FR_foot", "RL_foot", "RR_foot"]),
         (&[ANYMAL], &["LF_FOOT", "LH_FOOT", "RF_FOOT", "RH_FOOT"]),
         (&[TALOS], &["left_sole_link", "right_sole_link"]),
+        (&[SOLO], &["FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"]),
     ] {
         let simulation = with(STAND, &[], &[], patches).passes();
         let paths = simulation.program().nodes.iter().map(|node| node.path.as_str());
@@ -144,20 +147,40 @@ fn many_vertices_of_one_sole_are_solved() {
     }
 }
 
-/// `CoulombContact` with its defaults: robots that stand, are pushed until they step aside, drop
-/// from 10 cm and stand on ice. No solve fails, and each is as exact as is asked.
+/// `CoulombContact` with its defaults: robots of 2 to 90 kg stand, are pushed until they step
+/// aside, drop from 10 cm, slide on ice and jump. No solve fails, and each is as exact as is asked.
 #[test]
 fn coulombs_law_is_solved_in_ordinary_scenes_by_default() {
     let coulomb =
         ("variants.qp.choices.active_set", "CoulombContact(needs: { \"solve\": ActiveSetQp() })");
-    let scenes: [Pairs<'_>; 5] = [
-        &[("mu", "0.7")],
-        &[("push", "60 N"), ("mu", "0.15")],
-        &[("sim.init.place", "FeetAbove(0.1)")],
-        &[("mu", "0.05")],
-        &[("push", "80 N")],
+    // They crouch, stretch within 0.1 s, and land.
+    let jump = |down: f64, up: f64| {
+        format!(
+            "SignalBuilder(times: [0, 0.5, 0.7, 0.8, 1, 3], values: \
+             \"=[[k*s for s in robot.keyframes.stand.s] for k in [1, 1, {down}, {up}, 1, 1]]\")"
+        )
+    };
+    let (soft, hard) = (jump(1.2, 0.8), jump(1.3, 0.6));
+    let robots = [
+        ("", "60 N", "80 N"),
+        (MINI_CHEETAH, "60 N", "80 N"),
+        (THREE_LEGS, "60 N", "80 N"),
+        (SOLO, "8 N", "15 N"),
+        (GO2, "60 N", "80 N"),
+        (ANYMAL, "200 N", "300 N"),
+        (TALOS, "150 N", "250 N"),
     ];
-    for patches in [&[][..], &[MINI_CHEETAH], &[THREE_LEGS]] {
+    for (patch, push, shove) in robots {
+        let patches: &[&str] = if patch.is_empty() { &[] } else { &[patch] };
+        let scenes: [Pairs<'_>; 7] = [
+            &[("mu", "0.7")],
+            &[("push", push), ("mu", "0.15")],
+            &[("sim.init.place", "FeetAbove(0.1)")],
+            &[("mu", "0.05")],
+            &[("push", shove)],
+            &[("blocks.pose", &soft)],
+            &[("blocks.pose", &hard)],
+        ];
         for scene in scenes {
             let set: Vec<(&str, &str)> = scene.iter().copied().chain([coulomb]).collect();
             let simulation = with(STAND, &set, &[], patches).simulate();

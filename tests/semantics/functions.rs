@@ -246,7 +246,11 @@ fn s6_2_a_called_solver_gives_the_bytes_of_one_on_wires() {
 
 /// A problem of one contact under load, pushed sideways by 2000 t: `a = G f + b`.
 #[derive(Deserialize, JsonSchema)]
-struct Push {}
+struct Push {
+    /// Whether the friction cone is the circular one.
+    #[serde(default)]
+    round: bool,
+}
 
 impl Block for Push {
     const KIND: &'static str = "Push";
@@ -256,12 +260,13 @@ impl Block for Push {
     type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        let cone = ContactProblemBus::cone(true);
+        let cone = ContactProblemBus::cone(!self.round);
         Ok(ports.output("problem", &ContactProblemBus::new(&1.into(), &3.into(), cone)))
     }
     fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
     fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
     fn output(&self, &problem: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let (sides, is_inscribed) = if self.round { (0.0, 0.0) } else { (4.0, 1.0) };
         // The pivots 1, and coordinates that have no parents.
         let unit = [1.0, 1.0, 1.0, -1.0, 0.0, 0.0, -1.0, 0.0, 0.0, -1.0, 0.0, 0.0];
         // With M = 1, `J Jᵀ = G` by Cholesky's root.
@@ -276,8 +281,8 @@ impl Block for Push {
             (ContactProblemBus::FRICTION, &[0.5]),
             (ContactProblemBus::ACTIVE, &[1.0]),
             (ContactProblemBus::FORCE_SCALE, &[20.0]),
-            (ContactProblemBus::SIDES, &[4.0]),
-            (ContactProblemBus::IS_INSCRIBED, &[1.0]),
+            (ContactProblemBus::SIDES, &[sides]),
+            (ContactProblemBus::IS_INSCRIBED, &[is_inscribed]),
             (ContactProblemBus::JACOBIAN, &jacobian),
             (ContactProblemBus::FACTOR, &unit),
         ] {
@@ -478,17 +483,19 @@ fn s6_2_coulombs_law_is_called_around_any_solver() {
     }
 }
 
-/// 9.2: when the passes are used up, `on_fail` of the caller answers.
+/// 9.2: when the passes are used up, `on_fail` of the caller answers; under the circular cone, where
+/// there is no last resort.
 #[test]
 fn s9_2_passes_that_are_used_up_are_answered_by_the_policy() {
     let text = |policy: &str| {
         contact(
             &format!(
                 r#""solve": CoulombContact(passes: 1, tol: 1e-12, {policy}
-                needs: {{ "solve": ActiveSetQp() }}, in: {{ "problem": IN }})"#
+                needs: {{ "solve": ClarabelQp() }}, in: {{ "problem": IN }})"#
             ),
             r#""solve.f""#,
         )
+        .replace("Push()", "Push(round: true)")
     };
     // The block keeps its own problem, not the convex ones of its passes.
     let kept = |simulation: &Simulation| {
@@ -506,10 +513,13 @@ fn s9_2_passes_that_are_used_up_are_answered_by_the_policy() {
     let fault = stop.run().unwrap_err();
     assert!(fault.fault.message.contains("MaxIterations after 1 iterations"), "{fault}");
     assert!(is_own(&kept(&stop)), "{:?}", kept(&stop));
-    let mut zero = Simulation::new(program(&text("on_fail: Fallback(ActiveSetQp()),")));
+    let mut zero = Simulation::new(program(&text("on_fail: Fallback(ClarabelQp()),")));
     zero.run().unwrap();
     assert!(is_own(&kept(&zero)), "{:?}", kept(&zero));
     let reports = zero.reports();
     let (_, report) = reports.iter().find(|(path, _)| *path == "solve").unwrap();
     assert!(report.solver_failures > 0 && report.solver_failures < report.solver_calls);
+    // Under a pyramid pivoting answers.
+    let pyramid = text("").replace("round: true", "");
+    Simulation::new(program(&pyramid)).run().unwrap();
 }
