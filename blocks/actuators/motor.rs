@@ -36,8 +36,10 @@ use gears::{Coupling, each, transmission};
 /// 2. with `electric`: `i = t / (N k_t)`, cut to `−V ≤ R i + k_e ω ≤ V`, then `t = N k_t i`. Above
 ///    the no-load speed `V / (k_e N)` the motor brakes whatever is wanted, at most at its torque
 ///    limit, which goes before the voltage;
-/// 3. friction: `t − b φ̇ − c tanh(φ̇ / v)`, where b is `viscous`, c `coulomb`, v `coulomb_speed`;
-/// 4. delivered: `τ = T⁻ᵀ t`.
+/// 3. at speed: t in the direction of φ̇ falls from its value at 0.95 `speed_limit` to zero at the
+///    limit, beyond which the motor drives no further; t against φ̇ stays;
+/// 4. friction: `t − b φ̇ − c tanh(φ̇ / v)`, where b is `viscous`, c `coulomb`, v `coulomb_speed`;
+/// 5. delivered: `τ = T⁻ᵀ t`.
 ///
 /// So friction reaches the joints as `T⁻ᵀ diag(b) T⁻¹ ṡ`, and the inertia of the rotors is
 /// `(TΓ)⁻ᵀ I_m (TΓ)⁻¹`, which [`ReflectedInertia`](crate::ReflectedInertia) computes from the same
@@ -96,9 +98,13 @@ pub struct Motor {
     /// robot's file, but none for joints in `coupling`, whose efforts are not those of their gears:
     /// a warning.
     pub torque_limit: Option<PerJoint<Limit<Torque>>>,
+    /// Largest speed of each gear's output in both directions [rad/s; m/s if prismatic]; default:
+    /// the speeds of the robot's file, but none with `electric`, whose supply limits them, nor for
+    /// joints in `coupling`.
+    pub speed_limit: Option<PerJoint<Limit<AngularVelocity>>>,
     /// What the supply can drive: `torque_constant` k_t [N m/A], `voltage_constant` k_e [V s/rad],
-    /// `resistance` R [ohm], `bus_voltage` V [V]; without it any torque within the limits at any
-    /// speed.
+    /// `resistance` R [ohm], `bus_voltage` V [V]; without it any torque within the limits up to
+    /// the `speed_limit`.
     pub electric: Option<Electric>,
     /// b: viscous friction at each gear's output [N m s/rad].
     #[default = 0]
@@ -137,6 +143,8 @@ pub struct Plan {
     robot: Arc<RobotModel>,
     gears: Transmission,
     limits: Vec<f64>,
+    /// Largest speeds of the gears' outputs; empty if none is finite.
+    speed_limits: Vec<f64>,
     viscous: Vec<f64>,
     coulomb: Vec<f64>,
     lag: Lag,
@@ -202,6 +210,27 @@ impl Motor {
         }
         efforts
     }
+
+    /// The speeds of the robot's file where a motor drives one joint and no supply is known.
+    fn file_speeds(&self, robot: &RobotModel) -> Vec<f64> {
+        let is_coupled = |name: &str| self.coupling.iter().any(|group| group.has(name));
+        let speeds = robot.joint_names().into_iter().zip(robot.speeds());
+        let has_supply = self.electric.is_some();
+        speeds
+            .map(|(name, speed)| if has_supply || is_coupled(name) { f64::INFINITY } else { speed })
+            .collect()
+    }
+}
+
+/// Share of a speed limit over which the torque towards it falls to zero.
+const TAPER: f64 = 0.05;
+
+/// What is left of a torque at this speed, up to its limit.
+fn towards_limit(torque: f64, speed: f64, limit: f64) -> f64 {
+    if torque * speed <= 0.0 || limit == f64::INFINITY {
+        return torque;
+    }
+    torque * ((limit - speed.abs()) / (TAPER * limit)).clamp(0.0, 1.0)
 }
 
 impl Plan {
@@ -232,6 +261,17 @@ impl Block for Motor {
             None => self.efforts(&robot, ports),
         };
         check_limits(&limits)?;
+        let mut speed_limits = match &self.speed_limit {
+            Some(limits) => each("speed_limit", limits, &robot)?,
+            None => self.file_speeds(&robot),
+        };
+        if let Some(wrong) = speed_limits.iter().find(|limit| **limit <= 0.0) {
+            let message = format!("expected speeds greater than zero, found {wrong}");
+            return Err(Invalid::parameter("speed_limit", message));
+        }
+        if speed_limits.iter().all(|limit| limit.is_infinite()) {
+            speed_limits.clear();
+        }
         let initial = match &self.initial {
             Some(initial) => each("initial", initial, &robot)?,
             None => vec![0.0; limits.len()],
@@ -244,7 +284,7 @@ impl Block for Motor {
             None => Vec::new(),
         };
         let io = self.declare(ports, &Dim::fixed(robot.model.joint_dim()), lag);
-        Ok(Plan { robot, gears, limits, viscous, coulomb, lag, initial, motors, io })
+        Ok(Plan { robot, gears, limits, speed_limits, viscous, coulomb, lag, initial, motors, io })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<f64> {
@@ -313,6 +353,9 @@ impl Block for Motor {
                 write(io.voltage, j, voltage);
                 write(io.power, j, voltage * current);
             }
+        }
+        for (j, &limit) in plan.speed_limits.iter().enumerate() {
+            torques[j] = towards_limit(torques[j], speeds[j], limit);
         }
         let creeping = self.coulomb_speed.value();
         for (j, torque) in torques.iter_mut().enumerate() {

@@ -15,6 +15,11 @@ impl RobotModel {
         self.limits(|joint| joint.effort)
     }
 
+    /// The largest speed of each of its n joint coordinates [rad/s, m/s]; infinite without limit.
+    pub(crate) fn speeds(&self) -> Vec<f64> {
+        self.limits(|joint| joint.velocity)
+    }
+
     /// The efforts of its joints; empty if none has one.
     pub(crate) fn finite_efforts(&self) -> Vec<f64> {
         let efforts = self.efforts();

@@ -119,6 +119,34 @@ fn without_more_it_is_the_actuator() {
     assert_eq!(motor.declaration.outputs.len(), 1);
 }
 
+/// Towards its speed limit a motor drives less and less, and beyond it not at all; it brakes.
+#[test]
+fn a_motor_drives_no_further_at_its_speed_limit() {
+    let share = |parameters: Value, speed: f64, wanted: f64| {
+        let mut rig = turning(parameters, speed);
+        rig.set("u", &[&[wanted; 12]]);
+        rig.output();
+        rig.leaf("tau", 0)[0] / wanted
+    };
+    let limited = || json!({ "robot": "go", "torque_limit": 18, "speed_limit": "20 rad/s" });
+    let shares = [(0.0, 1.0), (19.0, 1.0), (19.5, 0.5), (20.0, 0.0), (30.0, 0.0)];
+    for (speed, expected) in shares {
+        for sign in [1.0, -1.0] {
+            let towards = share(limited(), sign * speed, sign * 10.0);
+            assert!((towards - expected).abs() < 1e-12, "{speed}: {towards}");
+            assert_eq!(share(limited(), sign * speed, -sign * 10.0), 1.0, "{speed}: it brakes");
+        }
+    }
+    // The file's own is 40 rad/s; a supply has its no-load speed instead.
+    let file = || json!({ "robot": "go", "torque_limit": 18 });
+    assert_eq!((share(file(), 37.9, 10.0), share(file(), 40.0, 10.0)), (1.0, 0.0));
+    let supplied = share(cheetah(), 41.0, -10.0);
+    assert!(supplied > 1.0, "{supplied}: friction helps to brake");
+    let wrong = block(json!({ "robot": "go", "speed_limit": 0 }));
+    let wrong = refusal(wrong, &go(), &["bus_voltage"], &[]);
+    assert_eq!(wrong.message, "expected speeds greater than zero, found 0");
+}
+
 /// iCub's torso: `τ = −T⁻ᵀ Kv T⁻¹ ṡ` by hand, and limits that belong to the motors.
 #[test]
 fn couplings_mix_friction_and_limits() {
