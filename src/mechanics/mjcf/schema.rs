@@ -204,20 +204,48 @@ const MOST_NAMES: usize = 60;
 /// Most unknown names after which the rest is not looked at.
 const MOST_UNKNOWN: usize = 200;
 
-/// What is known and not used, by its name, and how often it occurs.
+/// Most elements of a kind that the warning names.
+const MOST_NAMED: usize = 12;
+
+/// What is known and not used, by its kind.
 #[derive(Debug, Default)]
-pub(super) struct Unused(BTreeMap<String, usize>);
+pub(super) struct Unused(BTreeMap<String, Occurrences>);
+
+/// How often something occurs, and what names it has.
+#[derive(Debug, Default)]
+struct Occurrences {
+    count: usize,
+    names: Vec<String>,
+}
 
 impl Unused {
-    pub(super) fn add(&mut self, name: impl Into<String>) {
-        *self.0.entry(name.into()).or_default() += 1;
+    pub(super) fn add(&mut self, kind: impl Into<String>) {
+        self.0.entry(kind.into()).or_default().count += 1;
+    }
+
+    /// Adds something with its name, which is empty if it has none.
+    pub(super) fn add_named(&mut self, kind: impl Into<String>, name: &str) {
+        let occurrences = self.0.entry(kind.into()).or_default();
+        occurrences.count += 1;
+        if !name.is_empty() && occurrences.names.len() < MOST_NAMED {
+            occurrences.names.push(format!("`{name}`"));
+        }
+    }
+
+    fn add_element(&mut self, kind: String, element: &Element) {
+        self.add_named(kind, element.attribute("name").map_or("", |name| &name.value));
     }
 
     /// One line, empty if there is nothing.
     pub(super) fn list(&self) -> String {
-        let item = |(name, &count): (&String, &usize)| match count {
-            1 => name.clone(),
-            _ => format!("{name} ({count})"),
+        let item = |(kind, Occurrences { count, names }): (&String, &Occurrences)| {
+            let more = if names.len() < *count && !names.is_empty() { ", …" } else { "" };
+            match (count, names.as_slice()) {
+                (1, []) => kind.clone(),
+                (1, [name]) => format!("{kind} {name}"),
+                (_, []) => format!("{kind} ({count})"),
+                _ => format!("{kind} ({count}: {}{more})", names.join(", ")),
+            }
         };
         let mut items: Vec<String> = self.0.iter().take(MOST_NAMES).map(item).collect();
         if self.0.len() > MOST_NAMES {
@@ -248,7 +276,14 @@ pub(super) fn check(document: &mut Document) -> Unused {
                 ("default" | "equality", name) => format!("{parent}/{name}"),
                 (_, name) => name.to_owned(),
             };
-            unused.add(name);
+            if element.name == "sensor" && !element.children.is_empty() {
+                for &child in &element.children {
+                    let child = &document.elements[child];
+                    unused.add_element(format!("sensor {}", child.name), child);
+                }
+            } else {
+                unused.add_element(name, element);
+            }
             continue;
         }
         let Some(rule) =

@@ -120,13 +120,14 @@ impl Lowering<'_> {
             .map(|i| &bodies[i])
             .filter(|body| body.parent != 0 || !body.geoms.is_empty() || !body.sites.is_empty())
             .collect();
-        let geoms: usize = left.iter().map(|body| body.geoms.len()).sum();
         for body in left.iter().filter(|body| body.name != "world") {
             self.unused.add(format!("body `{}` of the world", body.name));
         }
-        let sites: usize = left.iter().map(|body| body.sites.len()).sum();
-        for (count, what) in [(geoms, "geoms of the world"), (sites, "sites of the world")] {
-            (0..count).for_each(|_| self.unused.add(what));
+        for geom in left.iter().flat_map(|body| &body.geoms) {
+            self.unused.add_named("geoms of the world", &geom.name);
+        }
+        for (name, _) in left.iter().flat_map(|body| &body.sites) {
+            self.unused.add_named("sites of the world", name);
         }
     }
 }

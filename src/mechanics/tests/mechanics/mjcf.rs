@@ -317,7 +317,7 @@ fn keyframes_turn_to_our_axes() {
 
 #[test]
 fn the_base_is_that_of_the_file_or_as_asked() {
-    let free = r#"<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+    let free = r#"<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
         <body name="b" pos="0 0 1"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>"#;
     let base = |text: &str, base| {
         let model = read(&[("model.xml", text)], |options| options.base = base);
@@ -331,7 +331,7 @@ fn the_base_is_that_of_the_file_or_as_asked() {
     assert_eq!(base(free, Some(Base::Fixed)).unwrap(), (false, "world".to_owned(), 0));
     // What the base leaves is told.
     let mjcf = read(&[("model.xml", free)], |_| ()).unwrap();
-    assert_eq!(mjcf.warnings, ["model.xml: not used: geoms of the world"]);
+    assert_eq!(mjcf.warnings, ["model.xml: not used: geoms of the world `floor`"]);
     let arm = r#"<mujoco><worldbody><body name="a"><geom size="0.1"/><body name="b" pos="0 0 1">
         <joint/><geom size="0.1"/></body></body></worldbody></mujoco>"#;
     assert_eq!(base(arm, None).unwrap(), (false, "world".to_owned(), 1));
@@ -426,7 +426,7 @@ fn actuators_springs_and_limits_are_read() {
           <position joint="q" kp="50" kv="2" gear="1"/>
           <general name="g" tendon="t" gainprm="10" biastype="affine" biasprm="1 -2 -3"
                    forcerange="-6 6"/>
-          <muscle joint="p"/></actuator>"#,
+          <muscle name="biceps" joint="p"/></actuator>"#,
     );
     let [m, position, g] = &mjcf.actuators[..] else { panic!("{:?}", mjcf.actuators) };
     let [p, q] = ["p", "q"].map(|name| mjcf.model.find_joint(name).unwrap());
@@ -441,7 +441,7 @@ fn actuators_springs_and_limits_are_read() {
     assert_eq!(mjcf.model.joints()[0].effort, 39.0);
     assert_eq!(mjcf.model.joints()[1].effort, 4.0);
     assert_eq!((mjcf.model.joints()[1].lower, mjcf.model.joints()[1].upper), (-1.0, 2.0));
-    assert_eq!(mjcf.warnings, ["model.xml: not used: muscle"]);
+    assert_eq!(mjcf.warnings, ["model.xml: not used: muscle `biceps`"]);
 }
 
 #[test]
@@ -486,7 +486,7 @@ fn what_is_not_used_is_listed() {
     assert_eq!(
         mjcf.warnings,
         ["model.xml: not used: compiler usethread, contact: ellipsoid `egg`, contact: plane, \
-          fixed tendon without an actuator, hfield, joint group, motor group, \
+          fixed tendon without an actuator, hfield `hills`, joint group, motor group, \
           picture: ellipsoid `egg`, picture: plane, smaller side of an actuatorfrcrange"]
     );
     // The one that only shows is discarded, as the compiler is told; the other has its colour.

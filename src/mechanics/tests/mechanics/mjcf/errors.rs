@@ -140,13 +140,13 @@ fn what_is_not_used_is_listed_once() {
         r#"<visual><map znear="1"/></visual><option solver="CG"/>
         <worldbody><light pos="0 0 1"/><light pos="0 0 2"/>
           <body><joint margin="1"/><geom size="1" solref="1 1"/><geom size="1" solref="1 1"/></body>
-        </worldbody><sensor><clock/></sensor>"#,
+        </worldbody>
+        <sensor><clock/><gyro name="spin" site="s"/><gyro name="turn" site="s"/></sensor>"#,
     );
     assert_eq!(
         mjcf.warnings,
-        [
-            "model.xml: not used: geom solref (2), joint margin, light (2), option solver, sensor, visual"
-        ]
+        ["model.xml: not used: geom solref (2), joint margin, light (2), option solver, \
+             sensor clock, sensor gyro (2: `spin`, `turn`), visual"]
     );
 }
 
