@@ -226,15 +226,21 @@ impl<'p> Growing<'p> {
         orient3d(a, b, c, coordinates(&self.point(point))) < 0.0
     }
 
-    /// Gives each point to the first face from `first` on that it sees. Others are inside.
+    /// Gives each point to the face from `first` on that it is farthest outside of: a hull of few
+    /// corners takes the farthest points first. Those that see none are inside.
     fn share(&mut self, points: Vec<u32>, first: usize) {
         for point in points {
-            let Some(face) = (first..self.faces.len()).find(|face| self.sees(point, *face)) else {
-                continue;
-            };
-            let above = self.point(point) - self.point(self.faces[face].corners[0]);
+            let mut found: Option<(usize, f64)> = None;
+            for face in (first..self.faces.len()).filter(|face| self.sees(point, *face)) {
+                let Face { corners, normal, .. } = &self.faces[face];
+                let above = self.point(point) - self.point(corners[0]);
+                let distance = normal.dot(&above).max(0.0);
+                if found.is_none_or(|(_, most)| distance > most) {
+                    found = Some((face, distance));
+                }
+            }
+            let Some((face, distance)) = found else { continue };
             let face = &mut self.faces[face];
-            let distance = face.normal.dot(&above).max(0.0);
             face.outside.push(point);
             if face.farthest.is_none_or(|(_, farthest)| distance > farthest) {
                 face.farthest = Some((point, distance));
@@ -320,7 +326,7 @@ impl<'p> Growing<'p> {
                 *index
             }));
         }
-        // A point waits at the first face that it sees; another may be farther below it.
+        // An older face may be farther below a point than the one it waits at.
         for point in self.faces.iter().filter(|face| face.is_alive).flat_map(|face| &face.outside) {
             let point = self.point(*point);
             for face in self.faces.iter().filter(|face| face.is_alive) {

@@ -19,6 +19,9 @@
 //! geometries at most [`MOST_TRIANGLES`] triangles in all. No file is opened: what a glTF file
 //! names beside itself comes from a function of the caller.
 
+// Each of these says why no input reaches it.
+#![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
+
 mod error;
 mod hull;
 mod mesh;
