@@ -33,6 +33,8 @@ use crate::signal::pieces;
 /// A comparison by size, as in `if u > 1 then …`, is decided at major steps: a variable step is cut
 /// where it changes. Under fixed steps that holds for comparisons of the time alone, so that a step
 /// that ends where the law jumps does not see the value after it; others are decided at every stage.
+/// What holds at an instant holds for the step that begins there: write `t < 0.5` or `t >= 0.5`,
+/// since `t <= 0.5` at a multiple of the step holds for a step too many.
 #[ports(
     |shapes: &[(String, Input)], to: Type, unit: PortUnit|
     in  inputs[(name, Input { shape, unit }) in shapes]: Any(shape.ty(ports)), unit.clone(),
