@@ -228,7 +228,7 @@ impl Diagram {
             }
         };
         let edit = |(step, path, value): (u64, String, Bound<'_, PyAny>)| {
-            Ok(Edit { step, t: String::new(), path, value: text_of(&value)? })
+            Ok(Edit { step, path, value: text_of(&value)?, ..Edit::default() })
         };
         let request = RunRequest {
             record: out.map_or(Record::Memory, Record::Directory),

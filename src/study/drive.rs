@@ -179,7 +179,7 @@ impl Drive<'_> {
                 false => Err(format!("the run begins behind step {}", edit.step)),
             };
             if let Err(why) = outcome {
-                let refused = format!("the edit {} = {} fails: {why}", edit.path, edit.value);
+                let refused = format!("the edit {} fails: {why}", edit.words());
                 self.events.refused = Some(refused);
                 return false;
             }

@@ -99,6 +99,11 @@ impl Model {
         &self.variants
     }
 
+    /// The files that were read, in the order read.
+    pub(crate) fn files(&self) -> &[(PathBuf, Vec<u8>)] {
+        &self.files
+    }
+
     /// The robots, by name.
     pub(crate) fn robots(&self) -> &BTreeMap<String, Arc<dyn Resource>> {
         &self.robots

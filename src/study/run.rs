@@ -140,12 +140,25 @@ impl Model {
 
     /// Runs it as one of several.
     pub(crate) fn run_as(&self, request: &RunRequest, control: Control<'_>) -> Result<Run, Error> {
+        match self.rewritten(request, control.cancel)? {
+            Some((model, rest)) => model.run_noting(&rest, &request.edits, control),
+            None => self.run_noting(request, &request.edits, control),
+        }
+    }
+
+    /// Runs it; its recording says that these edits were made.
+    fn run_noting(
+        &self,
+        request: &RunRequest,
+        edits: &[Edit],
+        control: Control<'_>,
+    ) -> Result<Run, Error> {
         let started = now();
         self.expect_inputs()?;
         let orders = self.orders(request)?;
         let mut metadata = if request.bare { self.bare_metadata() } else { self.metadata() };
         let embedded = self.embedded(request);
-        edits::note_edits(&request.edits, &mut metadata);
+        edits::note_edits(edits, &mut metadata);
         let mut simulation = match &request.resume {
             Some(snapshot) => snapshot.simulation(self.program())?,
             // What is seen may be what no block reads.

@@ -13,6 +13,7 @@ mod fork;
 mod place;
 mod probe;
 mod record;
+mod text;
 mod travel;
 mod value;
 
@@ -29,6 +30,7 @@ pub use edit::EditNote;
 pub use evaluate::{Condition, Evaluated};
 pub use fork::Fork;
 pub use place::{BlockLine, Halt, Place, Scheduled, SourceLine, Stage, Stop, Where};
+pub use text::Rewritten;
 pub use value::{BlockView, InputView, Value};
 
 use crate::cancel::Cancel;
@@ -41,6 +43,7 @@ use crate::snapshot::Snapshot;
 use breakpoint::Breakpoint;
 pub(crate) use probe::Probe;
 use record::Head;
+use text::Stretch;
 
 /// A run with its past.
 ///
@@ -65,15 +68,21 @@ use record::Head;
 /// # Ok::<(), legwork_study::Error>(())
 /// ```
 pub struct Session {
-    /// With all overrides, but without the edits of the session.
+    /// With all overrides, but without the edits since the structure last changed.
     diagram: Diagram,
-    /// Names of its variants.
-    variants: Vec<String>,
     /// What the recording says, without edits.
     metadata: Metadata,
     history: History,
-    /// Texts of the diagram, and after each edit.
-    sources: Vec<Arc<SourceMap>>,
+    /// The diagram as it was compiled, and after each edit since.
+    models: Vec<Model>,
+    /// What went on before a text changed the structure, the first stretch first.
+    earlier: Vec<Stretch>,
+    /// Edits before the present stretch.
+    edits_before: usize,
+    /// Counts the changes of the text, forth and back.
+    text_version: u64,
+    /// Who is told of another structure.
+    on_structure: Option<Box<dyn FnMut() + Send>>,
     breakpoints: Vec<Breakpoint>,
     watches: Vec<String>,
     /// Edits that have entered.
@@ -121,20 +130,28 @@ fn fresh(mut simulation: Simulation) -> History {
     History::new(simulation).expect("a new or forked simulation is between two steps")
 }
 
+/// Paths of signals and blocks, sorted.
+fn names_of(program: &Program) -> Vec<String> {
+    let signals = program.signals.iter().map(|signal| signal.path.clone());
+    let nodes = program.nodes.iter().map(|node| node.path.clone());
+    let mut names: Vec<String> = signals.chain(nodes).collect();
+    names.sort();
+    names
+}
+
 impl Session {
     fn over(model: &Model, history: History) -> Self {
-        let program = history.simulation().program();
-        let signals = program.signals.iter().map(|signal| signal.path.clone());
-        let nodes = program.nodes.iter().map(|node| node.path.clone());
-        let mut names: Vec<String> = signals.chain(nodes).collect();
-        names.sort();
+        let names = names_of(history.simulation().program());
         Self {
             diagram: model.diagram().clone(),
-            variants: model.variants().iter().map(|(name, _)| name.clone()).collect(),
             metadata: model.metadata(),
             inputs: model.inputs(&[]),
             history,
-            sources: vec![Arc::clone(model.sources())],
+            models: vec![model.clone()],
+            earlier: Vec::new(),
+            edits_before: 0,
+            text_version: 0,
+            on_structure: None,
             breakpoints: Vec::new(),
             watches: Vec::new(),
             edits: Vec::new(),
@@ -162,7 +179,7 @@ impl Session {
         self.simulation().program()
     }
 
-    /// The diagram with its overrides, without the edits of the session.
+    /// The diagram with its overrides, without the edits since its structure last changed.
     pub fn diagram(&self) -> &Diagram {
         &self.diagram
     }
@@ -204,7 +221,12 @@ impl Session {
 
     /// The texts that places of blocks and faults point into.
     pub fn sources(&self) -> &SourceMap {
-        &self.sources[self.sources.len() - 1]
+        self.model().sources()
+    }
+
+    /// The diagram with the edits so far, as it was compiled.
+    pub fn model(&self) -> &Model {
+        &self.models[self.models.len() - 1]
     }
 
     /// Shows each major step to `look` from now on: its instant, whether that is at a tick, and all
@@ -216,12 +238,15 @@ impl Session {
 
     /// Where the past begins [s].
     pub fn earliest(&self) -> f64 {
-        self.history.kept_before(f64::NEG_INFINITY)
+        let first = self.earlier.first().map_or(&self.history, Stretch::history);
+        first.kept_before(f64::NEG_INFINITY)
     }
 
     /// Time of the last snapshot before `t` [s]: [`Session::go_to`] repeats what follows it.
     pub fn snapshot_before(&self, t: f64) -> f64 {
-        self.history.kept_before(t)
+        let all = self.earlier.iter().map(Stretch::history).chain([&self.history]);
+        let of_then = all.rev().find(|one| one.kept_before(f64::NEG_INFINITY) <= t);
+        of_then.map_or_else(|| self.earliest(), |history| history.kept_before(t))
     }
 
     /// Whether a step has begun and has not ended.
@@ -285,12 +310,16 @@ impl Session {
         }
         let rows = old.take_spool();
         self.history = history;
-        for Edit { path, value, .. } in std::mem::take(&mut self.edits) {
-            self.metadata.overrides.push(format!("{path}={value}"));
-            self.diagram = self.diagram.clone().set(&path, &value);
+        for edit in std::mem::take(&mut self.edits).split_off(self.edits_before) {
+            match edit.is_of_text() {
+                true => self.metadata.diagram = self.model().metadata().diagram,
+                false => self.metadata.overrides.push(format!("{}={}", edit.path, edit.value)),
+            }
+            self.diagram = edit.apply(self.diagram.clone());
         }
+        self.forget_earlier();
         self.metadata.program_hash = format!("{:016x}", program.hash());
-        self.sources.drain(..self.sources.len() - 1);
+        self.models.drain(..self.models.len() - 1);
         self.pending.clear();
         self.breakpoints.iter_mut().for_each(Breakpoint::forget);
         self.note_resumed();

@@ -88,8 +88,10 @@ fn write_snapshot(session: &Session, file: &Path) -> Result<String, Error> {
     snapshot.write(file)?;
     let mut text = format!("wrote {} ({} bytes)\n", file.display(), snapshot.bytes().len());
     if !session.edits().is_empty() {
-        let set =
-            session.edits().iter().map(|edit| format!("--set '{}={}'", edit.path, edit.value));
+        let set = session.edits().iter().map(|edit| match edit.is_of_text() {
+            true => edit.words(),
+            false => format!("--set '{}={}'", edit.path, edit.value),
+        });
         let set: Vec<String> = set.collect();
         text += &format!("it is of the diagram with {}\n", set.join(" "));
     }

@@ -47,12 +47,12 @@ pub fn edit(note: &EditNote) -> String {
                 [one] => format!("`{one}`"),
                 many => counted(many.len() as u64, "block"),
             };
-            format!("{} = {} from t={} on: changes {what}", edit.path, edit.value, edit.t)
+            format!("{} from t={} on: changes {what}", edit.words(), edit.t)
         }
         EditNote::Waits { path, value } => format!("{path} = {value} enters before the next step"),
         EditNote::Refused { path, value, why } => format!("{path} = {value} is refused: {why}"),
         EditNote::Undone { edit } => {
-            format!("undone: {} = {} at t={}", edit.path, edit.value, edit.t)
+            format!("undone: {} at t={}", edit.words(), edit.t)
         }
     }
 }

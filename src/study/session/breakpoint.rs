@@ -32,7 +32,7 @@ enum Kind {
 
 impl Breakpoint {
     /// The breakpoint of a block, a condition or a signal.
-    fn parse(text: &str, diagram: &Diagram, program: &Program) -> Result<Self, Error> {
+    pub(super) fn parse(text: &str, diagram: &Diagram, program: &Program) -> Result<Self, Error> {
         let condition = |text: &str| probe::condition(text, diagram, program);
         let kind = if let Some((signal, level)) = text.split_once(TOUCHES) {
             let side = |sign: &str| condition(&format!("({signal}) {sign} ({level})"));
@@ -45,6 +45,11 @@ impl Breakpoint {
             Kind::Comes { condition: Box::new(condition(text)?), held: None }
         };
         Ok(Self { text: text.to_owned(), kind })
+    }
+
+    /// Whether it was asked for in words.
+    pub(super) fn is_of_text(&self) -> bool {
+        !matches!(self.kind, Kind::When(_))
     }
 
     /// Whether it asks which block comes next.

@@ -1,7 +1,5 @@
 //! Parameters changed between two steps (semantics 8.3).
 
-use std::sync::Arc;
-
 use legwork_program::Program;
 use serde::Serialize;
 
@@ -99,9 +97,11 @@ impl Session {
     /// Takes back edits that lie ahead.
     pub(super) fn undo_edits(&mut self, notes: &mut Vec<EditNote>) {
         let count = self.history.edit_count();
-        let undone = self.edits.split_off(count.min(self.edits.len()));
+        let kept = self.edits_before + count;
+        let undone = self.edits.split_off(kept.min(self.edits.len()));
+        self.text_version += u64::from(undone.iter().any(Edit::is_of_text));
         notes.extend(undone.into_iter().map(|edit| EditNote::Undone { edit }));
-        self.sources.truncate(count + 1);
+        self.models.truncate(count + 1);
     }
 
     fn enter(&mut self, path: &str, value: &str) -> Result<EditNote, Error> {
@@ -110,14 +110,19 @@ impl Session {
         let blocks = self.changed_blocks(program);
         let robots = program.resources != self.program().resources;
         self.history.edit(program).map_err(|error| Error::request(error.to_string()))?;
-        let t = format!("{} s", trimmed(self.time()));
         let (path, value) = (path.to_owned(), value.to_owned());
-        let edit = Edit { step: self.history.step(), t, path, value };
-        self.sources.push(Arc::clone(model.sources()));
+        let edit = Edit { path, value, ..self.edit_here() };
+        self.models.push(model);
         self.edits.push(edit.clone());
         // A file without the edit would say that its rows are of the program before.
         self.renew_head();
         Ok(EditNote::Entered { edit, blocks, robots })
+    }
+
+    /// An edit of nothing yet, at the present step.
+    pub(super) fn edit_here(&self) -> Edit {
+        let t = format!("{} s", trimmed(self.time()));
+        Edit { step: self.history.step(), t, ..Edit::default() }
     }
 
     /// The diagram with all edits so far and one more.
@@ -132,8 +137,8 @@ impl Session {
 
     /// The diagram with all edits that have entered.
     pub fn edited_diagram(&self) -> crate::Diagram {
-        let edits = self.edits.iter();
-        edits.fold(self.diagram.clone(), |diagram, edit| diagram.set(&edit.path, &edit.value))
+        let edits = self.edits[self.edits_before..].iter();
+        edits.fold(self.diagram.clone(), |diagram, edit| edit.apply(diagram))
     }
 
     /// Why a path that is no parameter cannot be set.
@@ -153,7 +158,7 @@ impl Session {
     }
 
     /// Paths of the blocks whose parameters differ.
-    fn changed_blocks(&self, program: &Program) -> Vec<String> {
+    pub(super) fn changed_blocks(&self, program: &Program) -> Vec<String> {
         let old = self.program();
         let pairs = old.nodes.iter().zip(&program.nodes);
         let changed = pairs.filter(|(old, new)| old.path != new.path || old.text != new.text);

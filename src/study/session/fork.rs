@@ -41,7 +41,7 @@ impl Session {
         self.may_fork()?;
         let diagram =
             changes.iter().fold(self.edited_diagram(), |diagram, (name, value)| {
-                match self.variants.iter().any(|variant| variant == name) {
+                match self.model().variants().iter().any(|(variant, _)| variant == name) {
                     true => diagram.variant(name, value),
                     false => diagram.set(name, value),
                 }
@@ -66,7 +66,7 @@ impl Session {
         Ok(Fork { session, carried })
     }
 
-    fn may_fork(&self) -> Result<(), Error> {
+    pub(super) fn may_fork(&self) -> Result<(), Error> {
         // The runtime would say the same, but only after a compilation.
         match self.simulation().is_between_steps() {
             true => Ok(()),

@@ -113,11 +113,13 @@ impl Session {
         }
     }
 
-    /// Closes the recording's file, if there is one; its path. The session records no more.
+    /// Closes the recording's file, if there is one; its path. The session records no more. So are
+    /// the files of what went on before a text changed the structure.
     ///
     /// # Errors
     /// If it is not whole.
     pub fn close(&mut self) -> Result<Option<PathBuf>, Error> {
+        self.close_earlier()?;
         self.renew_head();
         let closed = match self.history.observer_mut().journal_mut() {
             Some(journal) => journal.finish(),
@@ -171,13 +173,13 @@ impl Session {
         }
     }
 
-    fn metadata_with_edits(&self) -> Metadata {
+    pub(super) fn metadata_with_edits(&self) -> Metadata {
         let mut metadata = self.metadata.clone();
         note_edits(&self.edits, &mut metadata);
         metadata
     }
 }
 
-fn unwritten(error: &RecordingError) -> Error {
+pub(super) fn unwritten(error: &RecordingError) -> Error {
     Error::output(error.to_string())
 }

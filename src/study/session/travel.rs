@@ -81,8 +81,10 @@ impl Session {
 
     /// Goes to the first step at or after `t` [s], forth or back, whatever the breakpoints.
     pub fn go_to(&mut self, t: f64) -> Stop {
+        let mut notes = Vec::new();
+        while self.begins_after(t) && self.leave_text(&mut notes) {}
         let outcome = self.history.go_to(t);
-        let mut notes = self.has_gone_back();
+        self.has_gone_back(&mut notes);
         self.enter_pending(&mut notes);
         let halt = match outcome {
             _ if self.cancel.is_cancelled() => Halt::Cancelled,
@@ -92,12 +94,13 @@ impl Session {
         self.stop(halt, notes)
     }
 
-    /// Goes `pieces` back. What follows then repeats bit for bit; edits that lie ahead are undone.
+    /// Goes `pieces` back. What follows then repeats bit for bit; edits that lie ahead are undone,
+    /// those of texts too.
     ///
     /// # Errors
     /// If a step cannot be repeated.
     pub fn back(&mut self, pieces: u64) -> Result<Stop, Error> {
-        self.back_by(pieces, |history| history.back(pieces))
+        self.back_by(pieces, History::back)
     }
 
     /// Goes `steps` back, to the beginning of a step.
@@ -105,16 +108,23 @@ impl Session {
     /// # Errors
     /// If a step cannot be repeated.
     pub fn back_steps(&mut self, steps: u64) -> Result<Stop, Error> {
-        self.back_by(steps, |history| history.back_steps(steps))
+        self.back_by(steps, History::back_steps)
     }
 
     fn back_by(
         &mut self,
         count: u64,
-        go: impl FnOnce(&mut History) -> Result<u64, RunFault>,
+        go: impl Fn(&mut History, u64) -> Result<u64, RunFault>,
     ) -> Result<Stop, Error> {
-        let gone = go(&mut self.history).map_err(|fault| Error::request(fault.to_string()))?;
-        let notes = self.has_gone_back();
+        let (mut gone, mut notes) = (0, Vec::new());
+        loop {
+            let went = go(&mut self.history, count - gone);
+            gone += went.map_err(|fault| Error::request(fault.to_string()))?;
+            if gone >= count || !self.leave_text(&mut notes) {
+                break;
+            }
+        }
+        self.has_gone_back(&mut notes);
         let halt = if gone < count { Halt::Beginning { gone } } else { Halt::Arrived };
         Ok(self.stop(halt, notes))
     }
@@ -249,11 +259,9 @@ impl Session {
         Stop { halt, edits, place: self.place() }
     }
 
-    fn has_gone_back(&mut self) -> Vec<EditNote> {
+    fn has_gone_back(&mut self, notes: &mut Vec<EditNote>) {
         self.breakpoints.iter_mut().for_each(Breakpoint::forget);
-        let mut notes = Vec::new();
-        self.undo_edits(&mut notes);
-        notes
+        self.undo_edits(notes);
     }
 
     fn may_go_on(&self) -> Result<(), Error> {

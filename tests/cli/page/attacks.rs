@@ -94,7 +94,8 @@ fn files_are_given_for_the_token_alone() {
 
 #[test]
 fn a_server_on_all_addresses_goes_by_no_foreign_name() {
-    let options = ServerOptions { host: Some(Ipv4Addr::UNSPECIFIED.into()), port: None };
+    let options =
+        ServerOptions { host: Some(Ipv4Addr::UNSPECIFIED.into()), ..ServerOptions::default() };
     let running = Running::at(&library().open("demo:stand").unwrap(), None, &options);
     let (host, token) = (running.host(), running.token());
     let port = port(host);

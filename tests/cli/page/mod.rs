@@ -6,6 +6,7 @@ mod attacks;
 mod bits;
 mod pressure;
 mod talk;
+mod texts;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
