@@ -31,7 +31,8 @@ pub(crate) struct ViewArguments {
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) overrides: Overrides,
-    /// Listen on this port; without it, on one that is free.
+    /// Listen on this port; without it, on one that is free. An open page finds a server that is
+    /// started again with the same port and diagram.
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
     /// Listen on this address of the machine instead of the loopback one. What is said is not
@@ -59,8 +60,10 @@ impl ViewArguments {
         self.files.len() > 1 || self.output.is_some() || self.files.iter().any(is_run)
     }
 
+    /// Listens; an open page finds the next server of the same diagram at the same port.
     fn listen(&self) -> Result<Server, Failure> {
-        let options = ServerOptions { host: self.host, port: self.port };
+        let keep = self.port.and_then(|_| legwork_page::keep::place(&self.files[0]));
+        let options = ServerOptions { host: self.host, port: self.port, keep };
         Server::bind(&options).map_err(|error| Failure::usage(error.to_string()))
     }
 }

@@ -22,6 +22,7 @@ mod assets;
 mod engine;
 mod frames;
 mod http;
+pub mod keep;
 pub mod limits;
 mod offline;
 pub mod protocol;

@@ -13,10 +13,11 @@
 //!
 //! | message | when |
 //! |---|---|
-//! | `{"hello": {protocol, version, title, live}}` | first |
+//! | `{"hello": {protocol, version, title, live, sources}}` | first |
 //! | `{"model": {...}}` | for each source: at the beginning, and when it is compiled anew |
 //! | `{"state": {...}}` | at each change, and at most ten times a second while it runs |
-//! | `{"diagnostics": [...]}` | when a file on disk has changed and does not compile |
+//! | `{"text": {since, saved, broken, differs}}` | when another text runs, or the files on disk are other ones |
+//! | `{"diagnostics": [...]}` | when a file on disk has changed |
 //! | `{"gone": source}` | when a fork has been closed |
 //!
 //! # Binary frames
@@ -133,11 +134,14 @@ pub enum Action {
     Close {},
     /// `{variants, inputs, parameters}`.
     Choices {},
-    /// `{files: [{path, text, writable}]}`.
+    /// `{files: [{path, text, hash, writable}]}`.
     Text {
         /// This file alone.
         #[serde(default)]
         file: Option<String>,
+        /// As it is on disk, instead of as it runs.
+        #[serde(default)]
+        disk: bool,
     },
     /// Compiles a file's text, goes on with it if it compiles, and saves it on request.
     Edit {
@@ -145,10 +149,16 @@ pub enum Action {
         file: String,
         /// Its text.
         text: String,
-        /// Whether to save it.
+        /// Whether to save it; `{hash}` then.
         #[serde(default)]
         save: bool,
+        /// The hash of what the file is to hold before; another content is lost without it, and
+        /// refused as `changed` with it.
+        #[serde(default)]
+        over: Option<String>,
     },
+    /// Goes on with the files as they are on disk, if they compile.
+    Disk {},
     /// `{items: [{label, detail, info, kind, insert}], from, to}`: what can be written at a place
     /// of a text, in place of these UTF-16 units.
     Complete(Text),
@@ -225,11 +235,13 @@ pub struct Refusal {
     pub message: String,
     /// What is wrong with a text, if that is the reason.
     pub diagnostics: Option<Value>,
+    /// A file was not written because it has changed on disk.
+    pub changed: bool,
 }
 
 impl From<String> for Refusal {
     fn from(message: String) -> Self {
-        Self { message, diagnostics: None }
+        Self { message, diagnostics: None, changed: false }
     }
 }
 
@@ -249,11 +261,15 @@ impl From<legwork_study::Error> for Refusal {
 pub(crate) fn reply(id: Option<u64>, outcome: Result<Value, Refusal>) -> String {
     let message = match outcome {
         Ok(ok) => json!({ "reply": id, "ok": ok }),
-        Err(Refusal { message, diagnostics: None }) => {
-            json!({ "reply": id, "error": { "message": message } })
-        }
-        Err(Refusal { message, diagnostics }) => {
-            json!({ "reply": id, "error": { "message": message, "diagnostics": diagnostics } })
+        Err(Refusal { message, diagnostics, changed }) => {
+            let mut error = json!({ "message": message });
+            if let Some(diagnostics) = diagnostics {
+                error["diagnostics"] = diagnostics;
+            }
+            if changed {
+                error["changed"] = true.into();
+            }
+            json!({ "reply": id, "error": error })
         }
     };
     message.to_string()

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -12,6 +13,7 @@ use legwork_study::{Cancel, Session};
 use crate::assets;
 use crate::engine::{Engine, Event, Subject};
 use crate::http::{self, Head, Status};
+use crate::keep;
 use crate::limits;
 use crate::offline::Offline;
 use crate::protocol::Incoming;
@@ -33,6 +35,8 @@ pub struct ServerOptions {
     pub host: Option<IpAddr>,
     /// The port; any that is free without.
     pub port: Option<u16>,
+    /// Where the token is kept for the next server, see [`crate::keep::place`].
+    pub keep: Option<PathBuf>,
 }
 
 /// Why there is no page.
@@ -94,7 +98,11 @@ impl Server {
         if local.ip().is_loopback() || any.is_some() {
             hosts.push(format!("localhost:{port}"));
         }
-        let gate = Gate { token: token()?, hosts, any, cookie: format!("legwork-{port}") };
+        let token = match (&options.keep, token()?) {
+            (Some(file), fresh) => keep::keep(file, fresh),
+            (None, fresh) => fresh,
+        };
+        let gate = Gate { token, hosts, any, cookie: format!("legwork-{port}") };
         Ok(Self { listener, gate: gate.into() })
     }
 

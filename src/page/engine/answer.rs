@@ -1,11 +1,13 @@
 //! What each request does.
 
 use legwork_picture::diagram::Options;
+use legwork_study::Edit;
 use legwork_study::commands::Command;
 use legwork_study::session::Fork;
 use serde_json::{Value, json};
 
 use super::client::Cursor;
+use super::edit::Save;
 use super::going::{Answered, Goal};
 use super::live::Live;
 use super::past::{Past, Told};
@@ -44,9 +46,11 @@ impl Engine {
             Action::Watch { path } => return Some(self.watch(client, source, &path)),
             Action::Compare { a, b } => return self.compare((client, id), a, b),
             Action::Heat { on: true } => return self.heat((client, id), source),
-            Action::Edit { file, text, save } => {
+            Action::Edit { file, text, save, over } => {
+                let save = save.then_some(Save { over });
                 return Some(self.edit(source, &file, text, save));
             }
+            Action::Disk {} => return Some(self.take_disk()),
             Action::Unwatch { path } => return Some(self.unwatch(client, source, &path)),
             Action::Complete(text) => {
                 return self.write((client, id), source, Question::Complete, text);
@@ -100,9 +104,9 @@ impl Engine {
                 Ok(json!({ "values": values, "facts": facts }))
             }
             Action::Choices {} => Ok(describe::choices(&live.about())),
-            Action::Text { file } => {
+            Action::Text { file, disk } => {
                 let may_write = |name: &str| live.may_write(name);
-                describe::texts(live.model.sources(), file.as_deref(), may_write)
+                describe::texts(live.model.sources(), file.as_deref(), disk, may_write)
             }
             Action::Mesh { path } => {
                 let (scene, unseen) = live.whole_scene();
@@ -128,6 +132,7 @@ impl Engine {
             | Action::Unwatch { .. }
             | Action::Compare { .. }
             | Action::Edit { .. }
+            | Action::Disk {}
             | Action::Complete(_)
             | Action::Hover(_)
             | Action::Define(_) => return None,
@@ -202,9 +207,12 @@ impl Engine {
     fn seek(&mut self, asked: (u64, u64), source: usize, t: f64) -> Outcome {
         let Some(Some(live)) = self.sources.get_mut(source) else { return None };
         if t <= live.session.time() {
-            // What follows the snapshot is repeated stretch by stretch.
+            // What follows the snapshot is repeated stretch by stretch, unless there are edits in
+            // it: going to a time undoes those behind it.
             let before = live.session.snapshot_before(t);
-            live.session.go_to(before);
+            let is_between = |edit: &Edit| edit.time().is_none_or(|at| before < at && at <= t);
+            let is_edited = live.session.edits().iter().any(is_between);
+            live.session.go_to(if is_edited { t } else { before });
         }
         let answered = live.go(Goal::Seek(t), None, Some(asked));
         self.settle(source);
@@ -286,7 +294,7 @@ impl Engine {
         let is_new = !known.is_some_and(|number| live.tap.lock().is_watched(number));
         let number = live.tap.lock().watch(path, &channel);
         if is_new && live.has_past() {
-            live.asked.push((number, path.to_owned(), channel.clone()));
+            live.asked.push((number, own.clone(), channel.clone()));
         }
         let program = live.session.program();
         let told = describe::signal(number, &own, &channel, program);
@@ -322,7 +330,7 @@ impl Engine {
         let past = Past {
             source,
             session: live.number,
-            model: live.model.clone(),
+            model: live.first.clone(),
             begin: live.begin.clone(),
             edits: live.session.edits().to_vec(),
             until: live.session.time(),

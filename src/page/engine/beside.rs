@@ -12,7 +12,6 @@ use legwork_study::{Cancel, Catalog, Edit, Error, Model, Recorded, Snapshot};
 use serde_json::{Value, json};
 
 use super::live::Live;
-use super::past::repeat;
 use super::{Engine, Event};
 use crate::protocol::Refusal;
 
@@ -103,7 +102,7 @@ impl Live {
     fn again(&self) -> Again {
         Again {
             name: self.name.clone(),
-            model: self.model.clone(),
+            model: self.first.clone(),
             begin: self.begin.clone(),
             edits: self.session.edits().to_vec(),
             until: self.session.time(),
@@ -135,7 +134,7 @@ impl Again {
             None => self.model.session(),
         };
         session.cancel_by(cancel.clone());
-        repeat(&mut session, &self.edits, self.until)?;
+        session.repeat(&self.edits, self.until, |_| {})?;
         let recording = session.recording()?;
         let program = legwork_study::Program::clone(session.program());
         let catalog = Catalog::of(&recording, Some(&program));

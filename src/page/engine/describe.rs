@@ -11,6 +11,7 @@ use legwork_study::{Edit, SourceMap, Type, commands, manual};
 use serde_json::{Value, json};
 
 use super::called::{self, Placed};
+use super::edit::fingerprint;
 use super::live::Live;
 use super::wires::{self, output_path};
 use crate::protocol::Refusal;
@@ -125,6 +126,11 @@ pub(super) fn state(source: usize, live: &mut Live) -> Value {
     });
     let watches: Vec<_> = watches.iter().zip(texts).collect();
     let session = &live.session;
+    // Not what texts hold: a state is told ten times a second.
+    let edits = session.edits().iter().map(|edit| {
+        let Edit { step, t, path, value, .. } = edit;
+        json!({ "step": step, "t": t, "path": path, "value": value, "text": edit.is_of_text() })
+    });
     json!({
         "source": source,
         "t": place.t,
@@ -138,7 +144,8 @@ pub(super) fn state(source: usize, live: &mut Live) -> Value {
         "halt": live.halt,
         "breakpoints": (1..).zip(session.breakpoints()).collect::<Vec<_>>(),
         "watches": watches,
-        "edits": session.edits(),
+        "edits": edits.collect::<Vec<_>>(),
+        "seams": session.seams(),
         "earliest": session.earliest(),
         "reach": live.reach.max(place.t),
         "stopped_by": place.stopped_by,
@@ -403,7 +410,8 @@ pub(crate) fn choices(about: &About<'_>) -> Value {
     let root = document::parse(FileId::default(), text).ok();
     let declared = root.as_ref().and_then(|root| root.field("params")?.map());
     let set = about.options.set.iter();
-    let edits = about.edits.iter().map(|edit| (&edit.path, &edit.value));
+    let edits = about.edits.iter().filter(|edit| !edit.is_of_text());
+    let edits = edits.map(|edit| (&edit.path, &edit.value));
     let set: Vec<(&String, &String)> =
         set.map(|(path, value)| (path, value)).chain(edits).collect();
     let whole = String::from_utf8_lossy(text);
@@ -433,21 +441,27 @@ pub(crate) fn choices(about: &About<'_>) -> Value {
     })
 }
 
-/// The texts of a diagram and its parts.
+/// The texts of a diagram and its parts, as they run or, if they may be written, as they are on
+/// disk.
 ///
 /// # Errors
 /// If there is no such file.
 pub(crate) fn texts(
     sources: &SourceMap,
     file: Option<&str>,
+    disk: bool,
     may_write: impl Fn(&str) -> bool,
 ) -> Result<Value, Refusal> {
     let known = sources.names().filter(|name| is_file(name));
     let known = known.filter(|name| file.is_none_or(|file| file == *name));
     let files: Vec<Value> = known
         .map(|name| {
-            let text = sources.find(name).map_or("", |file| sources.text(file));
-            json!({ "path": name, "text": text, "writable": may_write(name) })
+            let writable = may_write(name);
+            let own = || sources.find(name).map_or("", |file| sources.text(file)).to_owned();
+            let read = (disk && writable).then(|| std::fs::read_to_string(name).ok()).flatten();
+            let text = read.unwrap_or_else(own);
+            let hash = fingerprint(text.as_bytes());
+            json!({ "path": name, "text": text, "hash": hash, "writable": writable })
         })
         .collect();
     match file {

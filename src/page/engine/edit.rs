@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use legwork_study::session::Fork;
-use legwork_study::{Diagram, Model, files};
+use legwork_study::session::Rewritten;
+use legwork_study::{Diagram, Error, ErrorKind, Model, files};
 use serde_json::{Value, json};
 
 use super::live::Live;
@@ -59,7 +59,7 @@ impl Engine {
         source: usize,
         file: &str,
         text: String,
-        save: bool,
+        save: Option<Save>,
     ) -> Result<Value, Refusal> {
         let Some(Some(live)) = self.sources.get_mut(source) else {
             return Err(format!("there is no source {source}").into());
@@ -67,110 +67,207 @@ impl Engine {
         if live.model.sources().find(file).is_none() || !describe::is_file(file) {
             return Err(format!("the diagram has no file `{file}`").into());
         }
-        if save && !live.may_write(file) {
+        if save.is_some() && !live.may_write(file) {
             return Err(format!("`{file}` is not written from the page").into());
+        }
+        if let Some(Save { over: Some(over) }) = &save
+            && std::fs::read(file).is_ok_and(|bytes| fingerprint(&bytes) != *over)
+        {
+            let message = format!("`{file}` on disk is another than the text that was read here");
+            return Err(Refusal { changed: true, ..message.into() });
         }
         let bytes = text.into_bytes();
         let diagram = live.session.edited_diagram().with_text(file, bytes.clone());
-        let diagnostics = self.recompile(source, &diagram)?;
-        if save {
+        let is_saved = save.is_some();
+        let mut told = self.recompile(source, &diagram, !is_saved)?;
+        if is_saved {
             files::write(Path::new(file), &bytes)?;
-            if let Some(Some(live)) = self.sources.get(source) {
-                self.disk.remember(&live.model);
-            }
+            told["hash"] = fingerprint(&bytes).into();
+            self.has_saved(source);
         }
-        Ok(diagnostics)
+        self.tell_text();
+        Ok(told)
+    }
+
+    /// A file of a source has been written from the page.
+    fn has_saved(&mut self, source: usize) {
+        let Some(Some(live)) = self.sources.get_mut(source) else { return };
+        live.is_saved();
+        self.disk.remember(&live.model);
+        // What is wrong with another file stays wrong.
+        if self.broken.is_some()
+            && let Ok(diagram) = self.on_disk()
+        {
+            self.broken = first_error(&diagram.compile().to_json());
+        }
+    }
+
+    /// The diagram of the run as it is on disk, with the overrides and edits of the session.
+    fn on_disk(&self) -> Result<Diagram, Error> {
+        let Some(Some(live)) = self.sources.first() else {
+            return Err(Error::new(ErrorKind::Request, "there is no run"));
+        };
+        let old = live.session.edited_diagram();
+        Ok(old.library().open(old.name())?.with_options(old.options().clone()))
     }
 
     /// Looks at the files, and goes on with what they hold if it compiles.
     pub(super) fn follow_disk(&mut self) {
-        if !self.disk.has_changed() {
-            return;
-        }
-        let Some(Some(live)) = self.sources.first() else { return };
-        let old = live.session.edited_diagram();
-        let opened = old.library().open(old.name());
-        let diagram = match opened {
-            Ok(diagram) => diagram.with_options(old.options().clone()),
-            Err(error) => {
-                let message = error.message();
-                let notice = json!({ "notice": { "source": 0, "message": message } });
-                return self.send_to_all(&notice);
-            }
-        };
-        match self.recompile(0, &diagram) {
-            Ok(told) => self.send_to_all(&json!({ "diagnostics": told["diagnostics"] })),
-            Err(refusal) => {
-                let notice = json!({ "source": 0, "message": refusal.message });
-                self.send_to_all(&json!({ "notice": notice }));
-            }
+        if self.disk.has_changed() {
+            // What went wrong is told with the text.
+            let _ = self.take_disk();
         }
     }
 
+    /// Goes on with what the files hold if it compiles.
+    pub(super) fn take_disk(&mut self) -> Result<Value, Refusal> {
+        let told = self.on_disk().map_err(Refusal::from).and_then(|diagram| {
+            let told = self.recompile(0, &diagram, false)?;
+            self.broken = match told["applied"] == true {
+                true => None,
+                false => first_error_of(&told["diagnostics"]),
+            };
+            self.send_to_all(&json!({ "diagnostics": told["diagnostics"] }));
+            Ok(told)
+        });
+        if let Err(refusal) = &told {
+            self.broken = Some(json!({ "message": refusal.message }));
+        }
+        self.tell_text();
+        told
+    }
+
+    /// Tells pages which text runs, and how the files differ from it, if that is news.
+    pub(super) fn tell_text(&mut self) {
+        let text = self.text();
+        if text != self.told_text {
+            self.send_to_all(&json!({ "text": text }));
+            self.told_text = text;
+        }
+    }
+
+    /// Which text of the run is shown: when it came, whether the page has it alone, what is wrong
+    /// with the files, and which of them hold another.
+    pub(super) fn text(&self) -> Value {
+        let Some(Some(live)) = self.sources.first() else { return Value::Null };
+        let (since, is_saved) = live.text_since();
+        let since = since.duration_since(SystemTime::UNIX_EPOCH);
+        let sources = live.model.sources();
+        let files = sources.names().filter(|name| describe::is_file(name));
+        let differs = files.filter(|name| {
+            let own = sources.find(name).map(|file| sources.text(file).as_bytes());
+            std::fs::read(name).is_ok_and(|bytes| Some(&bytes[..]) != own)
+        });
+        json!({
+            "since": since.map_or(0.0, |since| since.as_secs_f64().floor()),
+            "saved": is_saved,
+            "broken": self.broken,
+            "differs": differs.collect::<Vec<_>>(),
+        })
+    }
+
     /// What is wrong with a diagram; it takes the place of that of a source if nothing is.
-    fn recompile(&mut self, source: usize, diagram: &Diagram) -> Result<Value, Refusal> {
+    /// `typed` says that the page alone has it.
+    fn recompile(
+        &mut self,
+        source: usize,
+        diagram: &Diagram,
+        typed: bool,
+    ) -> Result<Value, Refusal> {
         let compiled = diagram.compile();
         let diagnostics = describe::diagnostics(&compiled.to_json());
         let Some(model) = compiled.model else {
             return Ok(json!({ "diagnostics": diagnostics, "applied": false }));
         };
-        let note = self.replace(source, model)?;
+        let note = self.replace(source, &model)?;
+        if let (true, Some(Some(live))) = (typed, self.sources.get_mut(source)) {
+            live.is_typed();
+        }
         Ok(json!({ "diagnostics": diagnostics, "applied": true, "note": note }))
     }
 
     /// Goes on as another diagram, with the states that it has a place for; what became of them.
-    fn replace(&mut self, source: usize, model: Model) -> Result<String, Refusal> {
+    fn replace(&mut self, source: usize, model: &Model) -> Result<String, Refusal> {
         let Some(Some(live)) = self.sources.get_mut(source) else { return Ok(String::new()) };
-        let is_same = model.program().hash() == live.session.program().hash();
-        let note = if is_same {
-            live.model = model;
-            String::new()
-        } else {
-            let answered = live.stand();
+        let mut answered = None;
+        if model.program().hash() != live.session.program().hash() {
+            answered = live.stand();
             if live.session.is_in_a_step() {
                 live.session.back_steps(1)?;
             }
-            let begins = |why: &str| format!("{why}: it begins anew at t = 0");
-            let (mut session, note) = match live.session.fork_as(&model) {
-                Ok(Fork { session, carried }) if carried.fresh.is_empty() => {
-                    (session, String::new())
-                }
-                Ok(Fork { session, carried }) => {
-                    let fresh = carried.fresh.iter().map(|(path, why)| format!("{path}: {why}"));
-                    let fresh: Vec<String> = fresh.collect();
-                    (session, format!("begins anew: {}", fresh.join("; ")))
-                }
-                Err(error) => (model.session(), begins(error.message())),
-            };
-            session.cancel_by(self.cancel.clone());
-            match &self.out {
-                Some(out) => {
-                    live.session.close()?;
-                    self.edits += 1;
-                    session.record_into(&out.join(format!("edit-{}", self.edits)))?;
-                }
-                None => session.forget_rows(),
-            }
-            let (lost, cuts) = live.take(model, session);
-            for client in self.clients.values_mut() {
-                client.watching.retain(|key, _| key.0 != source || !lost.contains(&key.1));
-                client.cut(source, &cuts);
-            }
-            self.tell(answered);
-            note
-        };
-        if let Some(Some(live)) = self.sources.get(source) {
-            if source == 0 {
-                self.disk.remember(&live.model);
-            }
-            let model = describe::model(source, &live.about());
-            self.send_to_all(&json!({ "model": model }));
         }
+        let (note, begins) = match live.session.rewrite(model)? {
+            Rewritten::Same | Rewritten::Entered { .. } => (String::new(), false),
+            Rewritten::Begun { carried, .. } => {
+                let fresh = carried.fresh.iter().map(|(path, why)| format!("{path}: {why}"));
+                let fresh: Vec<String> = fresh.collect();
+                let note = match fresh.is_empty() {
+                    true => String::new(),
+                    false => format!("begins anew: {}", fresh.join("; ")),
+                };
+                (note, true)
+            }
+            Rewritten::Anew { why } => {
+                live.begins_anew();
+                let gone = "it begins anew at t = 0, and what was before is gone";
+                (if why.is_empty() { why } else { format!("{why}: {gone}") }, true)
+            }
+        };
+        if let (true, Some(out)) = (begins, &self.out) {
+            self.edits += 1;
+            live.session.record_into(&out.join(format!("edit-{}", self.edits)))?;
+        }
+        self.settle(source);
+        self.tell(answered);
         if !note.is_empty() {
             self.send_to_all(&json!({ "notice": { "source": source, "message": note } }));
         }
         Ok(note)
     }
+
+    /// Shows pages the text that a session has now.
+    pub(super) fn show_text(&mut self, source: usize) {
+        let Some(Some(live)) = self.sources.get_mut(source) else { return };
+        let lost = live.take_text();
+        for client in self.clients.values_mut() {
+            client.watching.retain(|key, _| key.0 != source || !lost.contains(&key.1));
+        }
+        if source == 0 {
+            self.disk.remember(&live.model);
+        }
+        let model = describe::model(source, &live.about());
+        self.send_to_all(&json!({ "model": model }));
+        self.tell_text();
+    }
+}
+
+/// A text is to be written to its file.
+#[derive(Debug)]
+pub(super) struct Save {
+    /// What the file holds is to have this fingerprint, if it is not to be lost.
+    pub(super) over: Option<String>,
+}
+
+/// Tells one content of a file from another.
+pub(super) fn fingerprint(bytes: &[u8]) -> String {
+    // FNV-1a: it guards against an accident, not against an attack.
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}
+
+/// The first error of diagnostics as the compiler tells them.
+fn first_error(all: &Value) -> Option<Value> {
+    first_error_of(&describe::diagnostics(all))
+}
+
+/// The first error of diagnostics as pages are told.
+fn first_error_of(all: &Value) -> Option<Value> {
+    let is_error = |one: &&Value| {
+        one["severity"].as_str().is_some_and(|kind| kind.eq_ignore_ascii_case("error"))
+    };
+    all.as_array()?.iter().find(is_error).cloned()
 }
 
 impl Live {

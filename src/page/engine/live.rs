@@ -1,7 +1,7 @@
 //! A session, and what is shown of it.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use legwork_program::LogChannel;
 use legwork_runtime::{Cursor, Simulation};
@@ -24,6 +24,9 @@ const MOST_NAMES: usize = 4;
 /// A session that is shown.
 pub(super) struct Live {
     pub(super) name: String,
+    /// What it began as; the edits of the session lead from there.
+    pub(super) first: Model,
+    /// What runs.
     pub(super) model: Model,
     pub(super) session: Session,
     pub(super) tap: Tap,
@@ -42,6 +45,10 @@ pub(super) struct Live {
     pub(super) is_recalling: bool,
     /// Counts the sessions that it has had.
     pub(super) number: u64,
+    /// The text that is shown, as the session counts them.
+    text_version: u64,
+    /// When each text came, the first first, and whether a file has it.
+    texts: Vec<(SystemTime, bool)>,
     viewer: Viewer,
     /// Whether the meshes have been read; what is not shown.
     surfaces: Option<Vec<String>>,
@@ -71,6 +78,9 @@ impl Live {
             asked: Vec::new(),
             is_recalling: false,
             number: 0,
+            first: model.clone(),
+            text_version: session.text_version(),
+            texts: vec![(SystemTime::now(), true)],
             surfaces: None,
             ahead: None,
             pose_version: 1,
@@ -81,19 +91,16 @@ impl Live {
             model,
             session,
         };
-        live.begin_session();
-        live
-    }
-
-    /// The session is a new one.
-    fn begin_session(&mut self) {
-        let tap = self.tap.clone();
-        self.session.look_by(move |stamp, at_tick, arena| tap.lock().see(stamp, at_tick, arena));
+        let tap = live.tap.clone();
+        live.session.look_by(move |stamp, at_tick, arena| tap.lock().see(stamp, at_tick, arena));
+        // Signals are found again before the text is shown.
+        let tap = live.tap.clone();
+        live.session.tell_structure(move || tap.lock().hide_all());
         // A state that cannot be written has no past to go over.
-        self.begin = match self.session.time() > 0.0 || self.session.is_in_a_step() {
-            true => self.session.snapshot().ok(),
-            false => None,
-        };
+        if live.session.time() > 0.0 || live.session.is_in_a_step() {
+            live.begin = live.session.snapshot().ok();
+        }
+        live
     }
 
     pub(super) fn pose_version(&self) -> u64 {
@@ -275,36 +282,57 @@ impl Live {
         }
     }
 
-    /// Goes on with another session, of another diagram: signals are watched, and breakpoints kept,
-    /// as far as it has them. Gives the numbers of signals that it has not, and cuts as
-    /// [`Self::settle`] does.
-    pub(super) fn take(
-        &mut self,
-        model: Model,
-        session: Session,
-    ) -> (Vec<usize>, Vec<(usize, Option<f64>)>) {
-        let old = std::mem::replace(&mut self.session, session);
-        for text in old.breakpoints() {
-            // One that names what is gone goes too.
-            let _ = self.session.break_at(text);
-        }
-        for path in old.watches() {
-            let _ = self.session.watch(path);
-        }
-        (self.viewer, self.model, self.surfaces) = (model.viewer(), model, None);
+    /// Whether the session has another text than the one that is shown.
+    pub(super) fn has_other_text(&self) -> bool {
+        self.text_version != self.session.text_version()
+    }
+
+    /// Shows the text that the session has now: signals are watched as far as it has them. Gives the
+    /// numbers of those that it has not.
+    pub(super) fn take_text(&mut self) -> Vec<usize> {
+        self.text_version = self.session.text_version();
+        self.model = self.session.model().clone();
+        let edits = self.session.edits().iter().filter(|edit| edit.is_of_text()).count();
+        self.texts.resize(edits + 1, (SystemTime::now(), true));
+        (self.viewer, self.surfaces) = (self.model.viewer(), None);
         (self.ahead, self.seen) = (None, None);
         (self.is_recalling, self.number) = (false, self.number + 1);
         self.asked.clear();
         let mut lost = Vec::new();
         let watched = self.tap.lock().watched();
         for (number, path) in watched {
-            let channel = self.session.channel(&path).ok();
-            if !channel.is_some_and(|channel| self.tap.lock().replace(number, &channel)) {
+            let channel = self.channel(&path).ok();
+            if !channel.is_some_and(|(_, channel)| self.tap.lock().replace(number, &channel)) {
                 self.tap.lock().release(number);
                 lost.push(number);
             }
         }
-        self.begin_session();
-        (lost, self.settle())
+        self.has_changed();
+        lost
+    }
+
+    /// It begins anew at t = 0, with what runs now.
+    pub(super) fn begins_anew(&mut self) {
+        (self.first, self.begin) = (self.session.model().clone(), None);
+        (self.texts, self.reach) = (vec![(SystemTime::now(), true)], 0.0);
+    }
+
+    /// When the text that runs came, and whether a file has it.
+    pub(super) fn text_since(&self) -> (SystemTime, bool) {
+        self.texts.last().copied().unwrap_or((SystemTime::UNIX_EPOCH, true))
+    }
+
+    /// The text that runs was typed in the page, and no file has it yet.
+    pub(super) fn is_typed(&mut self) {
+        if let Some(last) = self.texts.last_mut() {
+            *last = (SystemTime::now(), false);
+        }
+    }
+
+    /// The text that runs has been saved.
+    pub(super) fn is_saved(&mut self) {
+        if let Some((_, is_saved)) = self.texts.last_mut() {
+            *is_saved = true;
+        }
     }
 }

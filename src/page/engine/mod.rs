@@ -79,8 +79,12 @@ pub(crate) struct Engine {
     out: Option<PathBuf>,
     disk: Disk,
     writing: Arc<Writing>,
-    /// How many sessions were replaced as texts changed.
+    /// How many recordings began as texts changed.
     edits: usize,
+    /// What is wrong with the files, if they do not compile.
+    broken: Option<Value>,
+    /// What pages know of the text that runs.
+    told_text: Value,
     /// Whether two runs are being compared.
     comparing: Arc<AtomicBool>,
 }
@@ -99,7 +103,7 @@ impl Engine {
         let run = Live::new(FIRST, model, *session);
         let (sources, clients) = (vec![Some(run)], BTreeMap::new());
         let (writing, comparing) = (Arc::default(), Arc::default());
-        let edits = 0;
+        let (edits, broken, told_text) = (0, None, Value::Null);
         Self {
             title,
             sources,
@@ -111,6 +115,8 @@ impl Engine {
             disk,
             writing,
             edits,
+            broken,
+            told_text,
             comparing,
         }
     }
@@ -197,6 +203,7 @@ impl Engine {
             "version": env!("CARGO_PKG_VERSION"),
             "title": self.title,
             "live": true,
+            "sources": self.live().map(|(index, _)| index).collect::<Vec<_>>(),
         });
         self.send(id, json!({ "hello": hello }).to_string());
         let models: Vec<Value> =
@@ -204,6 +211,8 @@ impl Engine {
         for model in models {
             self.send(id, json!({ "model": model }).to_string());
         }
+        self.told_text = self.text();
+        self.send(id, json!({ "text": self.told_text }).to_string());
     }
 
     /// A page has gone: what it alone watched is watched no more.
@@ -247,6 +256,9 @@ impl Engine {
         let Some(Some(live)) = self.sources.get_mut(source) else { return };
         let cuts = live.settle();
         self.clients.values_mut().for_each(|client| client.cut(source, &cuts));
+        if live.has_other_text() {
+            self.show_text(source);
+        }
     }
 
     fn has_news(&self, client: &Client) -> bool {

@@ -21,7 +21,7 @@ pub(super) struct Past {
     pub(super) edits: Vec<Edit>,
     /// To the first step at or after this time [s].
     pub(super) until: f64,
-    /// Number, path and place of each signal.
+    /// Number, own path and place of each signal.
     pub(super) signals: Vec<(usize, String, LogChannel)>,
 }
 
@@ -62,35 +62,26 @@ impl Past {
         let tap = Tap::default();
         let mut numbers = Vec::new();
         for (number, path, channel) in &signals {
-            numbers.push((*number, tap.lock().watch(path, channel)));
+            numbers.push((*number, tap.lock().watch(path, channel), path.clone()));
         }
         let shared = tap.clone();
         session.look_by(move |stamp, at_tick, arena| shared.lock().see(stamp, at_tick, arena));
-        let problem = repeat(&mut session, &edits, until).err();
+        // Each text has them elsewhere, or has them not.
+        let find = |session: &mut Session| {
+            for (_, own, path) in &numbers {
+                let channel = session.channel(path).ok();
+                if !channel.is_some_and(|channel| tap.lock().replace(*own, &channel)) {
+                    tap.lock().hide(*own);
+                }
+            }
+        };
+        find(&mut session);
+        let problem = session.repeat(&edits, until, find).err();
         let mut tracks = tap.lock();
-        let taken = numbers.into_iter().filter_map(|(number, own)| {
-            let track = tracks.track_mut(own)?;
-            Some((number, std::mem::take(&mut track.store)))
+        let taken = numbers.iter().filter_map(|(number, own, _)| {
+            let track = tracks.track_mut(*own)?;
+            Some((*number, std::mem::take(&mut track.store)))
         });
         (taken.collect(), problem)
     }
-}
-
-/// Goes to `until` with the same edits.
-///
-/// # Errors
-/// If an edit cannot be repeated.
-pub(super) fn repeat(session: &mut Session, edits: &[Edit], until: f64) -> Result<(), Error> {
-    for edit in edits {
-        let left = edit.step.saturating_sub(session.simulation().step_count());
-        if left > 0 {
-            session.steps_until(left, until)?;
-        }
-        if session.time() >= until || session.cancel().is_cancelled() {
-            return Ok(());
-        }
-        session.set(&edit.path, &edit.value)?;
-    }
-    session.go_to(until);
-    Ok(())
 }

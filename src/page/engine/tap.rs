@@ -18,6 +18,8 @@ pub(super) struct Tracks {
     all: Vec<Track>,
     /// Time of the last major step that was seen [s].
     pub(super) last: Option<f64>,
+    /// The latest time of one since samples were taken back: steps may have been repeated.
+    latest: Option<f64>,
 }
 
 /// A signal that is, or was, watched.
@@ -27,6 +29,8 @@ pub(super) struct Track {
     slots: Vec<Slot>,
     rate: Rate,
     is_watched: bool,
+    /// Whether the present program has it.
+    is_there: bool,
     pub(super) store: Store,
     /// Rows after this time are its own; those up to it are to come from the past, if they do.
     pub(super) own_from: f64,
@@ -42,12 +46,13 @@ impl Tracks {
     /// Takes a sample of each signal that is due.
     pub(super) fn see(&mut self, stamp: &Stamp, at_tick: bool, arena: &[f64]) {
         self.last = Some(stamp.t);
+        self.latest = Some(self.latest.map_or(stamp.t, |latest| latest.max(stamp.t)));
         for track in &mut self.all {
             let is_due = match track.rate {
                 Rate::Continuous => true,
                 rate => at_tick && rate.due(stamp.tick),
             };
-            if track.is_watched && is_due {
+            if track.is_watched && track.is_there && is_due {
                 track.store.push(stamp.t, track.slots.iter().map(|slot| &arena[slot.range()]));
             }
         }
@@ -77,7 +82,7 @@ impl Tracks {
         let own_from = self.last.unwrap_or(f64::NEG_INFINITY);
         let (path, rate) = (path.to_owned(), channel.rate);
         let store = Store::new(leaves);
-        let track = Track { path, slots, rate, is_watched: true, store, own_from };
+        let track = Track { path, slots, rate, is_watched: true, is_there: true, store, own_from };
         match self.find(&track.path) {
             Some(number) if self.all[number].is_watched => number,
             Some(number) => {
@@ -103,9 +108,21 @@ impl Tracks {
         let leaves: usize = slots.iter().map(|slot| slot.len as usize).sum();
         let track = self.all.get_mut(number).filter(|track| track.store.leaves() == leaves);
         track.is_some_and(|track| {
-            (track.slots, track.rate) = (slots.clone(), channel.rate);
+            (track.slots, track.rate, track.is_there) = (slots.clone(), channel.rate, true);
             true
         })
+    }
+
+    /// Takes no samples of a signal that the present program has not.
+    pub(super) fn hide(&mut self, number: usize) {
+        if let Some(track) = self.all.get_mut(number) {
+            track.is_there = false;
+        }
+    }
+
+    /// Takes no samples until signals are found again.
+    pub(super) fn hide_all(&mut self) {
+        self.all.iter_mut().for_each(|track| track.is_there = false);
     }
 
     /// Watches a signal no more, and forgets its samples.
@@ -119,10 +136,11 @@ impl Tracks {
     /// Takes back what was seen at and after `t`, or after it; the last times that are left.
     pub(super) fn cut(&mut self, t: f64, including: bool) -> Vec<(usize, Option<f64>)> {
         let t = if including { t } else { t.next_up() };
-        if self.last.is_none_or(|last| last < t) {
+        if self.latest.is_none_or(|latest| latest < t) {
             return Vec::new();
         }
-        self.last = None;
+        self.last = self.last.filter(|last| *last < t);
+        self.latest = self.last;
         let mut cuts = Vec::new();
         for (number, track) in self.all.iter_mut().enumerate().filter(|(_, t)| t.is_watched) {
             track.store.cut(t);

@@ -115,7 +115,7 @@ fn tell(source: usize, playback: &mut Playback<'_>, library: &Library, stream: &
                 answer(json!({ "do": "block", "path": path }), block);
             }
         }
-        if let Ok(texts) = describe::texts(about.sources, None, |_| false) {
+        if let Ok(texts) = describe::texts(about.sources, None, false, |_| false) {
             answer(json!({ "do": "text" }), texts);
         }
         answer(json!({ "do": "choices" }), describe::choices(&about));

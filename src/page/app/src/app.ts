@@ -18,6 +18,7 @@ import {
   type PoseFrame,
   PROTOCOL,
   type Report,
+  type RunningText,
   type State,
   type Facts,
   type Values,
@@ -54,6 +55,8 @@ export const log = signal<readonly LogLine[]>([]);
 /** What there is to say of recorded runs. */
 export const reports = signal<readonly Report[]>([]);
 export const problem = signal<string | null>(null);
+/** Which text runs; nothing is known of it without a server. */
+export const text = signal<RunningText | null>(null);
 /** Counts the arrivals of samples and poses; scopes and the robot draw when it changes. */
 export const arrived = signal(0);
 /** Live values by path, of the source in focus. */
@@ -152,6 +155,9 @@ function onStatus(to: Status): void {
 function onMessage(message: Record<string, Json>): void {
   if (message.hello) {
     hello.value = message.hello as unknown as Hello;
+    const there = hello.value.sources;
+    // A server that began anew has the run alone.
+    if (there) for (const source of sources.value) if (!there.includes(source)) onGone(source);
     document.title = `${hello.value.title} · Legwork`;
     if (hello.value.protocol !== PROTOCOL) {
       const { protocol } = hello.value;
@@ -160,6 +166,7 @@ function onMessage(message: Record<string, Json>): void {
   }
   if (message.model) onModel(message.model as unknown as Model);
   if (message.state) onState(message.state as unknown as State);
+  if (message.text) text.value = message.text as unknown as RunningText;
   if (message.diagnostics) diagnostics.value = message.diagnostics as unknown as Diagnostic[];
   if (message.watched) {
     register(Number(message.source ?? 0), message.watched as unknown as WatchAnswer);
@@ -177,7 +184,11 @@ function onModel(fresh: Model): void {
   models.value = next;
   // Numbers of signals are those of a model: ask for them again.
   for (const [key] of [...numbers]) if (key.startsWith(`${fresh.source}:`)) numbers.delete(key);
-  if (link?.live) for (const path of wanted.keys()) void subscribe(fresh.source, path);
+  if (link?.live)
+    for (const path of wanted.keys()) {
+      // Another text may not have it.
+      subscribe(fresh.source, path).catch(() => {});
+    }
 }
 
 function onState(fresh: State): void {

@@ -17,7 +17,7 @@ import { ELEMENT, OfflineLink } from "./link/offline";
 import { hasRobot, RobotView } from "./robot/view";
 import { addToScope } from "./scopes/scopes";
 import { ScopesView } from "./scopes/view";
-import { TextView } from "./text/editor";
+import { readDisk, TextView } from "./text/editor";
 import { Console, Stops } from "./time/console";
 import { Differences, ForkDialog, Sources } from "./time/fork";
 import { Parameters } from "./time/parameters";
@@ -71,13 +71,48 @@ function Below() {
 }
 
 function Banner() {
-  const words =
-    app.problem.value ??
-    (app.status.value === "lost" ? "The server is gone. Looking for it …" : "");
+  const lost = {
+    lost: "The server is gone. Looking for it …",
+    other: "Another server runs here and does not know this page: open the address it printed.",
+  };
+  const words = app.problem.value ?? lost[app.status.value as keyof typeof lost] ?? "";
   if (!words) return null;
   return (
     <p class="banner" role="alert">
       {words}
+    </p>
+  );
+}
+
+/** Which text runs, where the files on disk hold another. */
+function RunningText() {
+  const text = app.text.value;
+  if (!text || !app.live.value || app.status.value !== "open") return null;
+  const { since, broken, differs, saved } = text;
+  const at = new Date(1000 * since);
+  const clock = `${at.getHours()}:${String(at.getMinutes()).padStart(2, "0")}`;
+  const name = (path: string) => path.split("/").at(-1);
+  if (broken) {
+    const { file = "", line, column } = broken;
+    const place = line ? ` at ${line}:${column}` : "";
+    return (
+      <p class="banner running-text" role="status">
+        Running the text of {clock}. {file ? name(file) : "The file"} on disk has an error{place}:{" "}
+        {broken.message} <button onClick={() => void readDisk(file)}>show it</button>
+      </p>
+    );
+  }
+  if (!differs.length || !saved) return null;
+  return (
+    <p class="banner running-text" role="status">
+      Running the text of {clock}. {differs.map(name).join(", ")} on disk{" "}
+      {differs.length > 1 ? "are others" : "is another"}.{" "}
+      <button
+        title="Goes on from here with the text on disk"
+        onClick={() => void app.attempt("disk", {}, 0)}
+      >
+        run it from here
+      </button>
     </p>
   );
 }
@@ -120,6 +155,7 @@ function Page() {
   return (
     <>
       <Banner />
+      <RunningText />
       <header class="top">
         <h1 title={app.model.value.files[0]}>{title}</h1>
         {replay && (

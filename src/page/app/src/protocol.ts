@@ -10,6 +10,20 @@ export interface Hello {
   version: string;
   title: string;
   live: boolean;
+  /** Sources that there are. */
+  sources?: number[];
+}
+
+/** Which text runs, and how the files on disk differ from it. */
+export interface RunningText {
+  /** When it came [s since 1970]. */
+  since: number;
+  /** Whether a file has it; it was typed in a page else. */
+  saved: boolean;
+  /** What is wrong with the files on disk, if they do not compile. */
+  broken: { file?: string; line?: number; column?: number; message: string } | null;
+  /** Files that hold another text than what runs. */
+  differs: string[];
 }
 
 /** A signal that is recorded. */
@@ -70,6 +84,15 @@ export interface Facts {
 
 export type Values = [string, Live][] | { [path: string]: Live };
 
+/** A parameter that was changed, or texts: their files are the path then. */
+export interface Edit {
+  path: string;
+  value: string;
+  t: string;
+  step: number;
+  text?: boolean;
+}
+
 export interface State {
   source: number;
   t: number;
@@ -88,7 +111,9 @@ export interface State {
   achieved: number | null;
   off: string[];
   /** Parameters that were changed. */
-  edits?: { path: string; value: string; t: string; step: number }[];
+  edits?: Edit[];
+  /** When texts changed the structure [s]. */
+  seams?: number[];
   /** Why it stopped; empty if it did not. */
   halt?: string;
   values?: Values;
@@ -262,11 +287,14 @@ export interface Choices {
 export interface TextFile {
   path: string;
   text: string;
+  /** By which a save tells whether the file has changed since. */
+  hash?: string;
   writable: boolean;
 }
 export interface EditAnswer {
   diagnostics: Diagnostic[];
   applied?: boolean;
+  hash?: string;
 }
 
 /** What a recorded run says of itself. */

@@ -2,13 +2,16 @@
 
 import type { Json } from "../protocol";
 
-export type Status = "connecting" | "open" | "lost" | "replay";
+/** `other`: who answers at this address does not know this page. */
+export type Status = "connecting" | "open" | "lost" | "other" | "replay";
 
 /** An answer that says no, with what the server says about it. */
 export class Refusal extends Error {
   constructor(
     message: string,
     readonly diagnostics: Json[] = [],
+    /** A file was not written because it has changed on disk. */
+    readonly changed = false,
   ) {
     super(message);
   }

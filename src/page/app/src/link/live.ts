@@ -19,6 +19,7 @@ export class LiveLink implements Link {
   private wait = FIRST_WAIT;
   private listener: Listener | null = null;
   private unacknowledged: number | null = null;
+  private refused = false;
 
   constructor(private readonly url: string) {}
 
@@ -62,9 +63,12 @@ export class LiveLink implements Link {
     }
     const waiting = this.waiting.get(message.reply);
     this.waiting.delete(message.reply);
-    const error = message.error as { message?: string; diagnostics?: Json[] } | undefined;
-    if (error) waiting?.reject(new Refusal(error.message ?? "refused", error.diagnostics));
-    else waiting?.resolve(message.ok ?? {});
+    const error = message.error as
+      { message?: string; diagnostics?: Json[]; changed?: boolean } | undefined;
+    if (error) {
+      const { message: words = "refused", diagnostics, changed } = error;
+      waiting?.reject(new Refusal(words, diagnostics, changed));
+    } else waiting?.resolve(message.ok ?? {});
   }
 
   private binary(bytes: ArrayBuffer): void {
@@ -87,8 +91,19 @@ export class LiveLink implements Link {
     this.socket = null;
     for (const waiting of this.waiting.values()) waiting.reject(new Refusal("the server was lost"));
     this.waiting.clear();
-    this.listener?.status("lost");
-    setTimeout(() => this.open(), this.wait);
+    if (!this.refused) this.listener?.status("lost");
+    setTimeout(() => void this.again(), this.wait);
     this.wait = Math.min(2 * this.wait, LONGEST_WAIT);
+  }
+
+  /** Looks who is there: a socket does not tell a server that is gone from one that says no. */
+  private async again(): Promise<void> {
+    const answer = await fetch("/", { cache: "no-store" }).catch(() => null);
+    this.refused = answer?.status === 403;
+    if (answer?.ok) this.open();
+    else {
+      if (this.refused) this.listener?.status("other");
+      this.lost();
+    }
   }
 }

@@ -29,8 +29,10 @@ import { tags } from "@lezer/highlight";
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import * as app from "../app";
+import { Refusal } from "../link/link";
 import type { Diagnostic, EditAnswer, TextFile } from "../protocol";
 import { icons } from "../ui/icons";
+import { tab } from "../ui/tabs";
 import { place } from "./place";
 import { ron } from "./ron";
 import { service } from "./service";
@@ -42,6 +44,12 @@ const files = signal<readonly TextFile[]>([]);
 const chosen = signal<string | null>(null);
 /** Files whose text here is not that of the disk. */
 const changed = signal<ReadonlySet<string>>(new Set());
+/** What the files held when they were read here, or written from here. */
+const bases = new Map<string, { text: string; hash: string }>();
+/** A text of the disk that is to take the place of that in the editor. */
+const taken = signal<TextFile | null>(null);
+/** A file that was not saved because it has changed on disk. */
+const conflict = signal<string | null>(null);
 
 const colours = HighlightStyle.define([
   { tag: tags.comment, color: "var(--code-comment)", fontStyle: "italic" },
@@ -115,15 +123,31 @@ const buffers = new Map<string, EditorState>();
 async function load(): Promise<void> {
   const answer = await app.attempt<{ files: TextFile[] }>("text");
   if (!answer) return;
-  for (const { path, text } of answer.files) {
+  for (const { path, text, hash } of answer.files) {
     // What has been edited here stays.
     if (changed.value.has(path)) continue;
+    bases.set(path, { text, hash: hash ?? "" });
     if (buffers.get(path)?.doc.toString() !== text) buffers.delete(path);
   }
   files.value = answer.files;
   chosen.value = answer.files.some((file) => file.path === chosen.value)
     ? chosen.value
     : (answer.files[0]?.path ?? null);
+}
+
+/** Reads a file as it is on disk, in place of the text here. */
+export async function readDisk(file: string): Promise<void> {
+  tab.value = "text";
+  if (!files.value.length) await load();
+  const path = files.value.find((one) => placed(file, one.path))?.path;
+  if (!path) return;
+  const answer = await app.attempt<{ files: TextFile[] }>("text", { file: path, disk: true }, 0);
+  const read = answer?.files[0];
+  if (!read) return;
+  bases.set(path, { text: read.text, hash: read.hash ?? "" });
+  conflict.value = null;
+  chosen.value = path;
+  taken.value = read;
 }
 
 export function TextView() {
@@ -134,13 +158,14 @@ export function TextView() {
 
   useEffect(() => void load(), [app.models.value.get(0)]);
 
-  const compile = async (save: boolean) => {
+  const compile = async (save: boolean, overwrite = false) => {
     const file = chosen.value;
     const editor = view.current;
     if (!file || !editor) return;
     const text = editor.state.doc.toString();
     try {
-      const answer = await app.ask<EditAnswer>("edit", { file, text, save }, 0);
+      const over = (save && !overwrite && bases.get(file)?.hash) || null;
+      const answer = await app.ask<EditAnswer>("edit", { file, text, save, over }, 0);
       app.diagnostics.value = answer.diagnostics;
       const errors = answer.diagnostics.filter(
         (one) => one.severity.toLowerCase() === "error",
@@ -149,11 +174,14 @@ export function TextView() {
         errors ? `${errors} error${errors === 1 ? "" : "s"}` : save ? "saved" : "compiles",
       );
       if (save) {
+        bases.set(file, { text, hash: answer.hash ?? "" });
+        conflict.value = null;
         const next = new Set(changed.value);
         next.delete(file);
         changed.value = next;
       }
     } catch (error) {
+      if (error instanceof Refusal && error.changed) conflict.value = file;
       setMessage(app.messageOf(error));
     }
   };
@@ -198,7 +226,9 @@ export function TextView() {
         ]),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return;
-          changed.value = new Set([...changed.value, file.path]);
+          const next = new Set(changed.value).add(file.path);
+          if (update.state.doc.toString() === bases.get(file.path)?.text) next.delete(file.path);
+          changed.value = next;
           setMessage("…");
           clearTimeout(timer.current);
           timer.current = window.setTimeout(() => void compile(false), PAUSE);
@@ -230,6 +260,16 @@ export function TextView() {
     editor.setState(stateOf(file));
     mark();
   }, [files.value, chosen.value]);
+
+  useEffect(() => {
+    const editor = view.current;
+    const read = taken.value;
+    if (!read || !editor || shown.current !== read.path) return;
+    taken.value = null;
+    const { doc } = editor.state;
+    if (doc.toString() === read.text) return;
+    editor.dispatch({ changes: { from: 0, to: doc.length, insert: read.text } });
+  }, [taken.value, files.value, chosen.value]);
 
   const mark = () => {
     const editor = view.current;
@@ -279,6 +319,24 @@ export function TextView() {
         <span class="faint" role="status">
           {message}
         </span>
+        {conflict.value !== null && conflict.value === file?.path && (
+          <>
+            <button
+              id="reload"
+              title="Takes the text on disk; what was edited here is lost"
+              onClick={() => void readDisk(file.path).then(() => setMessage("read from disk"))}
+            >
+              reload
+            </button>
+            <button
+              id="overwrite"
+              title="Writes the text here; what is on disk is lost"
+              onClick={() => void compile(true, true)}
+            >
+              overwrite
+            </button>
+          </>
+        )}
         <span class="spring" />
         <button
           id="save"

@@ -76,9 +76,11 @@ export function Parameters() {
         <div>
           <h3>Changed since the start; a run with these edits repeats it</h3>
           <ul>
-            {edits.map(({ path, value, t }, i) => (
+            {edits.map(({ path, value, t, text }, i) => (
               <li key={i} class="num">
-                <code>{path}</code> = {value} <span class="faint">from t = {t} on</span>
+                {text ? "the text of " : ""}
+                <code>{path}</code>
+                {text ? "" : ` = ${value}`} <span class="faint">from t = {t} on</span>
               </li>
             ))}
           </ul>
