@@ -166,6 +166,9 @@ pub enum Action {
     Hover(Text),
     /// `{file, line, column}`: where that is written; empty if nowhere.
     Define(Text),
+    /// `{path, bytes}`: the recording so far, as a run would write it, at a path of this server.
+    /// The run is repeated for it, and the recording stays there until another is asked for.
+    Record {},
     /// The surface of a mesh, as a binary frame.
     Mesh {
         /// Its path in the scene.

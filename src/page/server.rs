@@ -3,15 +3,16 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use legwork_study::{Cancel, Session};
 
 use crate::assets;
-use crate::engine::{Engine, Event, Subject};
+use crate::engine::beside::RECORDING_PATH;
+use crate::engine::{Engine, Event, Saved, Subject};
 use crate::http::{self, Head, Status};
 use crate::keep;
 use crate::limits;
@@ -127,9 +128,13 @@ impl Server {
         cancel: &Cancel,
     ) -> Result<Vec<(String, Session)>, PageError> {
         let (events, inbox) = sync_channel(MOST_EVENTS);
-        let engine = Engine::new(subject, inbox, events.clone(), cancel.clone());
+        let saved = Saved::default();
+        let engine =
+            Engine::new(subject, inbox, events.clone(), cancel.clone(), Arc::clone(&saved));
         let engine = spawn("engine", move || engine.run()).map_err(PageError::Thread)?;
-        self.listen(&Shown::Live(events), &|| cancel.is_cancelled() || engine.is_finished())?;
+        self.listen(&Shown::Live(events, saved), &|| {
+            cancel.is_cancelled() || engine.is_finished()
+        })?;
         // A panic of the engine is a mistake of this program, and goes on here.
         Ok(engine.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     }
@@ -178,7 +183,8 @@ fn spawn<T: Send + 'static>(
     std::thread::Builder::new().name(name.to_owned()).spawn(work)
 }
 
-fn token() -> Result<String, PageError> {
+/// A text that nobody can guess.
+pub(crate) fn token() -> Result<String, PageError> {
     let mut bytes = [0; TOKEN_BYTES];
     getrandom::fill(&mut bytes).map_err(|error| PageError::Token(error.to_string()))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -188,7 +194,7 @@ fn token() -> Result<String, PageError> {
 #[derive(Clone)]
 enum Shown {
     /// The files of the page, and an engine that hears events.
-    Live(SyncSender<Event>),
+    Live(SyncSender<Event>, Saved),
     /// One file that needs nothing else.
     Page(Arc<str>),
 }
@@ -286,12 +292,23 @@ impl Guest {
                 self.answer(&mut stream, policy, &[("Content-Type", media_type)], page);
             }
             (Shown::Page(_), _) => refuse(&mut stream, Some(Status::NOT_FOUND)),
-            (Shown::Live(events), "/socket") => {
+            (Shown::Live(events, _), "/socket") => {
                 let events = events.clone();
                 self.open(stream, head, &events);
             }
-            (Shown::Live(_), "/") => self.give(&mut stream, &head, assets::INDEX),
-            (Shown::Live(_), path) => {
+            (Shown::Live(_, saved), RECORDING_PATH) => {
+                let saved = saved.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let Some(bytes) = saved else {
+                    return refuse(&mut stream, Some(Status::NOT_FOUND));
+                };
+                let headers = [
+                    ("Content-Type", "application/octet-stream"),
+                    ("Content-Disposition", "attachment; filename=\"run.mcap\""),
+                ];
+                self.answer(&mut stream, "default-src 'none'", &headers, &bytes);
+            }
+            (Shown::Live(..), "/") => self.give(&mut stream, &head, assets::INDEX),
+            (Shown::Live(..), path) => {
                 self.give(&mut stream, &head, path.strip_prefix('/').unwrap_or(path));
             }
         }

@@ -51,6 +51,7 @@ impl Engine {
                 return Some(self.edit(source, &file, text, save));
             }
             Action::Disk {} => return Some(self.take_disk()),
+            Action::Record {} => return self.record((client, id), source),
             Action::Unwatch { path } => return Some(self.unwatch(client, source, &path)),
             Action::Complete(text) => {
                 return self.write((client, id), source, Question::Complete, text);
@@ -103,7 +104,10 @@ impl Engine {
                 }
                 Ok(json!({ "values": values, "facts": facts }))
             }
-            Action::Choices {} => Ok(describe::choices(&live.about())),
+            Action::Choices {} => {
+                let signals = live.shown().1.to_vec();
+                Ok(describe::choices(&live.about(), &signals))
+            }
             Action::Text { file, disk } => {
                 let may_write = |name: &str| live.may_write(name);
                 describe::texts(live.model.sources(), file.as_deref(), disk, may_write)
@@ -133,6 +137,7 @@ impl Engine {
             | Action::Compare { .. }
             | Action::Edit { .. }
             | Action::Disk {}
+            | Action::Record {}
             | Action::Complete(_)
             | Action::Hover(_)
             | Action::Define(_) => return None,

@@ -2,13 +2,14 @@
 //! sessions are apart. Neither touches a session.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering as AtomicOrdering;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use legwork_runtime::{Cursor, Simulation};
 use legwork_study::compare::{RecordingsRequest, compare_recordings};
-use legwork_study::{Cancel, Catalog, Edit, Error, Model, Recorded, Snapshot};
+use legwork_study::{Cancel, Catalog, Edit, Error, ErrorKind, Model, Recorded, Session, Snapshot};
 use serde_json::{Value, json};
 
 use super::live::Live;
@@ -17,6 +18,8 @@ use crate::protocol::Refusal;
 
 /// For how long a copy of a run is measured.
 const MEASURED: Duration = Duration::from_millis(300);
+/// Where a recording is fetched.
+pub(crate) const RECORDING_PATH: &str = "/run.mcap";
 /// Most rows of a table of differences.
 const MOST_ROWS: usize = 200;
 
@@ -27,6 +30,29 @@ struct Again {
     begin: Option<Snapshot>,
     edits: Vec<Edit>,
     until: f64,
+    /// Whether the run has ended there.
+    ended: bool,
+}
+
+/// A folder that goes when it is done with.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, Error> {
+        let cannot = |error: &dyn std::fmt::Display| {
+            Error::new(ErrorKind::Output, format!("cannot make a folder: {error}"))
+        };
+        let name = crate::server::token().map_err(|error| cannot(&error))?;
+        let folder = std::env::temp_dir().join(format!("legwork-{name}"));
+        std::fs::create_dir(&folder).map_err(|error| cannot(&error))?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 impl Engine {
@@ -98,6 +124,24 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Repeats a run and keeps its recording for whoever fetches it.
+    pub(super) fn record(
+        &mut self,
+        asked: (u64, u64),
+        source: usize,
+    ) -> Option<Result<Value, Refusal>> {
+        let Some(Some(live)) = self.sources.get(source) else { return None };
+        let (again, recording) = (live.again(), Arc::clone(&self.recording));
+        self.beside(asked, move |cancel| {
+            let bytes = again.record_bytes(&cancel)?;
+            let told = json!({ "path": RECORDING_PATH, "bytes": bytes.len() });
+            *recording.lock().unwrap_or_else(PoisonError::into_inner) = Some(bytes.into());
+            Ok(told)
+        })
+    }
+}
+
 impl Live {
     fn again(&self) -> Again {
         Again {
@@ -106,6 +150,7 @@ impl Live {
             begin: self.begin.clone(),
             edits: self.session.edits().to_vec(),
             until: self.session.time(),
+            ended: self.session.is_at_end(),
         }
     }
 }
@@ -127,6 +172,39 @@ fn measure(mut copy: Simulation) -> Value {
 }
 
 impl Again {
+    /// The file that it records, since a text changed its structure.
+    fn record_bytes(&self, cancel: &Cancel) -> Result<Vec<u8>, Error> {
+        let folder = Scratch::new()?;
+        let mut session = match &self.begin {
+            Some(snapshot) => self.model.resume(snapshot)?,
+            None => self.model.session(),
+        };
+        session.cancel_by(cancel.clone());
+        let mut files = 0;
+        let mut failed = None;
+        let mut begin = |session: &mut Session| {
+            // A text of the same structure goes on in the same file.
+            if session.recording_file().is_none() {
+                files += 1;
+                let outcome = session.record_into(&folder.0.join(files.to_string()));
+                failed = outcome.err().filter(|_| session.recording_file().is_none());
+            }
+        };
+        begin(&mut session);
+        session.repeat(&self.edits, self.until, &mut begin)?;
+        // The outputs of the last step are recorded with it.
+        if self.ended {
+            session.go_to(f64::INFINITY);
+        }
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let file = session.close()?;
+        let read = file.map(std::fs::read).transpose();
+        let unread = |error| Error::new(ErrorKind::Output, format!("no recording: {error}"));
+        Ok(read.map_err(unread)?.unwrap_or_default())
+    }
+
     /// What it records.
     fn record(&self, cancel: &Cancel) -> Result<Recorded, Error> {
         let mut session = match &self.begin {

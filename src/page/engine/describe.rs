@@ -54,7 +54,8 @@ pub(crate) fn model(source: usize, about: &About<'_>) -> Value {
         })
     });
     let registry = about.registry;
-    let blocks = called::all(program).into_iter().map(Placed::node).filter(|node| !node.hidden);
+    let blocks =
+        called::all(program).into_iter().map(|placed| placed.node()).filter(|node| !node.hidden);
     let blocks = blocks.map(|node| {
         let summary = manual::summary(node.kind, registry);
         json!({ "path": node.path, "kind": node.kind, "summary": summary })
@@ -85,7 +86,7 @@ pub(crate) fn model(source: usize, about: &About<'_>) -> Value {
 
 /// Paths of the blocks that are shown.
 pub(crate) fn paths(program: &Program) -> Vec<&str> {
-    let nodes = called::all(program).into_iter().map(Placed::node);
+    let nodes = called::all(program).into_iter().map(|placed| placed.node());
     nodes.filter(|node| !node.hidden).map(|node| node.path.as_str()).collect()
 }
 
@@ -238,8 +239,8 @@ pub(crate) fn signal(number: usize, path: &str, channel: &LogChannel, program: &
 pub(crate) fn block(path: &str, about: &About<'_>) -> Option<Value> {
     let program = about.program;
     let Some(placed) = called::find(path, program) else { return part(path, program) };
-    let Placed { index, nodes, edges, is_called } = placed;
     let node = placed.node();
+    let Placed { index, nodes, edges, is_called, set_path } = placed;
     let manual = manual::manual(node.kind, about.registry);
     let given = document::parse(FileId::default(), node.text.as_bytes()).ok();
     let parameters = manual.iter().flat_map(|manual| &manual.parameters).map(|parameter| {
@@ -250,14 +251,14 @@ pub(crate) fn block(path: &str, about: &About<'_>) -> Option<Value> {
         let (value, unit) = split_unit(&value);
         let unit = unit.or(parameter.unit.as_deref().filter(|unit| *unit != "1"));
         json!({
-            "path": format!("{path}.{}", parameter.name),
+            "path": format!("{set_path}.{}", parameter.name),
             "name": parameter.name,
             "value": value,
             "given": own.is_some(),
             "type": parameter.ty,
             "unit": unit.unwrap_or_default(),
             "doc": parameter.doc,
-            "tunable": !node.hidden && !is_called,
+            "tunable": !node.hidden,
         })
     });
     let input = |(port, name): (usize, &PortText)| {
@@ -394,10 +395,20 @@ fn text_of(node: &legwork_block::Node, text: &str) -> String {
 }
 
 /// What can be chosen: variants, inputs, parameters.
-pub(crate) fn choices(about: &About<'_>) -> Value {
+/// `signals` are the numbers of the present moment.
+pub(crate) fn choices(about: &About<'_>, signals: &[f64]) -> Value {
     let program = about.program;
     let inputs = program.inputs.iter().map(|input| {
+        let slots = input.signal.slots.iter();
+        let numbers = slots.flat_map(|slot| signals.get(slot.range()).unwrap_or_default());
+        let numbers: Vec<String> = numbers.map(ToString::to_string).collect();
+        let value = match &numbers[..] {
+            [] => String::new(),
+            [one] => one.clone(),
+            many => format!("[{}]", many.join(", ")),
+        };
         json!({
+            "value": value,
             "name": input.name,
             "doc": input.doc,
             "type": input.signal.ty.to_string(),

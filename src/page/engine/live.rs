@@ -18,6 +18,10 @@ use super::wires;
 /// Least time between two states of a run that goes on.
 const STATE_TIME: Duration = Duration::from_millis(100);
 
+/// Why a parameter is not changed where it is seen.
+const NOT_HERE: &str = "a mask, a copy or a shared function makes this block: change \
+                        its parameters, or the text";
+
 /// Most names that lead from one to the next.
 const MOST_NAMES: usize = 4;
 
@@ -241,6 +245,7 @@ impl Live {
         if tried.diagnostics.iter().any(|found| is_lost(found.code)) {
             for parameter in &mut parameters {
                 parameter["tunable"] = false.into();
+                parameter["why"] = NOT_HERE.into();
             }
         }
     }

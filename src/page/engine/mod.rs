@@ -1,7 +1,7 @@
 //! The thread that owns the sessions.
 
 mod answer;
-mod beside;
+pub(crate) mod beside;
 mod called;
 mod client;
 pub(crate) mod describe;
@@ -16,9 +16,9 @@ mod writing;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use legwork_study::{Cancel, Model, Session};
@@ -44,6 +44,9 @@ pub enum Subject {
         out: Option<PathBuf>,
     },
 }
+
+/// A recording that is fetched.
+pub(crate) type Saved = Arc<Mutex<Option<Arc<[u8]>>>>;
 
 /// What the engine hears.
 pub(crate) enum Event {
@@ -85,6 +88,8 @@ pub(crate) struct Engine {
     broken: Option<Value>,
     /// What pages know of the text that runs.
     told_text: Value,
+    /// The recording that a page asked for last.
+    recording: Saved,
     /// Whether two runs are being compared.
     comparing: Arc<AtomicBool>,
 }
@@ -95,6 +100,7 @@ impl Engine {
         inbox: Receiver<Event>,
         events: SyncSender<Event>,
         cancel: Cancel,
+        recording: Saved,
     ) -> Self {
         let Subject::Live { model, session, out } = subject;
         let title = model.program().name.clone();
@@ -117,6 +123,7 @@ impl Engine {
             edits,
             broken,
             told_text,
+            recording,
             comparing,
         }
     }
@@ -293,7 +300,7 @@ impl Engine {
 /// gets. It is what a server does without a socket: for tests with bytes that no page sends.
 pub fn converse(subject: Subject, frames: &[u8]) -> Vec<String> {
     let (events, inbox) = sync_channel(MOST_HEARD);
-    let mut engine = Engine::new(subject, inbox, events, Cancel::default());
+    let mut engine = Engine::new(subject, inbox, events, Cancel::default(), Saved::default());
     let (link, outgoing) = socket::link(None);
     let mut told = Vec::new();
     engine.hear(Event::Open { client: 0, link });

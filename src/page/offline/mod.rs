@@ -118,7 +118,7 @@ fn tell(source: usize, playback: &mut Playback<'_>, library: &Library, stream: &
         if let Ok(texts) = describe::texts(about.sources, None, false, |_| false) {
             answer(json!({ "do": "text" }), texts);
         }
-        answer(json!({ "do": "choices" }), describe::choices(&about));
+        answer(json!({ "do": "choices" }), describe::choices(&about, &[]));
     }
     let mut sequence = 0;
     let mut frame = |frame: Frame| {

@@ -9,6 +9,7 @@ import { reference, shared, stand } from "./page.mjs";
 import { replayTests } from "./replay.mjs";
 import { speedTests } from "./speed.mjs";
 import { standTests } from "./stand.mjs";
+import { textTests } from "./texts.mjs";
 import { writingTests } from "./writing.mjs";
 
 await tests({
@@ -24,4 +25,5 @@ await tests({
   ...mannersTests,
   ...replayTests,
   ...writingTests,
+  ...textTests,
 });

@@ -1,6 +1,6 @@
 //! Parameters changed between two steps (semantics 8.3).
 
-use legwork_program::Program;
+use legwork_program::{Node, Program};
 use serde::Serialize;
 
 use super::Session;
@@ -161,7 +161,19 @@ impl Session {
     pub(super) fn changed_blocks(&self, program: &Program) -> Vec<String> {
         let old = self.program();
         let pairs = old.nodes.iter().zip(&program.nodes);
-        let changed = pairs.filter(|(old, new)| old.path != new.path || old.text != new.text);
-        changed.map(|(_, new)| new.path.clone()).collect()
+        pairs.filter(|(old, new)| differ(old, new)).map(|(_, new)| new.path.clone()).collect()
     }
+}
+
+/// Whether two blocks differ, or what they call.
+fn differ(old: &Node, new: &Node) -> bool {
+    let called = |node: &Node| node.functions.iter().map(|one| one.nodes.len()).sum::<usize>();
+    old.path != new.path
+        || old.text != new.text
+        || called(old) != called(new)
+        || old
+            .functions
+            .iter()
+            .zip(&new.functions)
+            .any(|(old, new)| old.nodes.iter().zip(&new.nodes).any(|(old, new)| differ(old, new)))
 }

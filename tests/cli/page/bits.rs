@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Running, library};
-use legwork::study::{Cancel, Record, RunRequest, unwatched};
+use legwork::study::{Cancel, Edit, Record, RunRequest, unwatched};
 
 #[test]
 fn viewing_changes_no_bit() {
@@ -51,4 +51,43 @@ fn viewing_changes_no_bit() {
         let (a, b) = (std::fs::read(run.recording_file().unwrap()), std::fs::read(file));
         assert!(a.unwrap() == b.unwrap(), "{name}: the recordings differ");
     }
+}
+
+/// What a page saves of a run is what a run writes, edits included.
+#[test]
+fn a_saved_recording_is_that_of_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, edits) in [("bare", 0), ("edited", 1)] {
+        let diagram = library().open("demo:stand").unwrap().until("0.25 s");
+        let running = Running::of(&diagram, None);
+        let mut page = running.page();
+        assert!(running.raw(&fetch(&running)).starts_with("HTTP/1.1 404"), "nothing is saved yet");
+        let mut request = RunRequest {
+            record: Record::Directory(folder.path().join(name)),
+            ..RunRequest::default()
+        };
+        if edits > 0 {
+            page.line("goto 0.1 s");
+            page.line("set kp 80");
+            let edit = Edit { step: 100, path: "kp".into(), value: "80".into(), ..Edit::default() };
+            request.edits = vec![Edit { t: "0.1 s".into(), ..edit }];
+        }
+        page.line("continue");
+        page.line("back 20 steps");
+        page.line("continue");
+        let saved = page.done(0, "record", json!({}));
+        assert_eq!(saved["path"], "/run.mcap");
+        let bytes = running.bytes(&fetch(&running));
+        let at = bytes.windows(4).position(|part| part == b"\r\n\r\n").unwrap() + 4;
+        let model = diagram.compile().into_model().unwrap();
+        let run = model.run(&request, &unwatched, &Cancel::default()).unwrap();
+        let headless = std::fs::read(run.recording_file().unwrap()).unwrap();
+        assert_eq!(saved["bytes"], headless.len());
+        assert!(bytes[at..] == headless, "{name}: the recordings differ");
+    }
+}
+
+fn fetch(running: &Running) -> String {
+    let (host, token) = (running.host(), running.token());
+    format!("GET /run.mcap?token={token} HTTP/1.1\r\nHost: {host}\r\n\r\n")
 }

@@ -77,13 +77,18 @@ impl Running {
 
     /// Sends raw bytes; what is answered until the other side closes.
     fn raw(&self, request: &str) -> String {
+        String::from_utf8_lossy(&self.bytes(request)).into_owned()
+    }
+
+    /// The same as bytes.
+    fn bytes(&self, request: &str) -> Vec<u8> {
         let mut stream = TcpStream::connect(self.host()).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         // Who is refused early may not get all of it.
         let _ = stream.write_all(request.as_bytes());
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
-        String::from_utf8_lossy(&answer).into_owned()
+        answer
     }
 
     /// The status of the answer to a request with these headers.

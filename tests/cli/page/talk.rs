@@ -187,6 +187,57 @@ fn functions_open_and_close() {
     assert!(why.contains("live only inside a call"), "{why}");
 }
 
+/// What a block calls is changed where it is seen, as far as a path leads there.
+#[test]
+fn parameters_of_what_is_called_are_changed() {
+    let file = repository().join("tests/data/run/functions.ron");
+    let running = Running::of(&library().open(file.to_str().unwrap()).unwrap(), None);
+    let mut page = running.page();
+    page.line("step 10");
+    let one = page.done(0, "block", json!({ "path": "two.f.one" }))["parameters"][0].clone();
+    assert_eq!((&one["path"], &one["tunable"]), (&json!("two.needs.f.one.value"), &json!(true)));
+    let path = one["path"].as_str().unwrap();
+    page.line(&format!("set {path} 3 s"));
+    page.line("step 2");
+    let values = page.done(0, "values", json!({ "paths": ["two.off"] }));
+    assert_eq!(values["values"][0][1], "two.off: 3.012 s");
+    let one = page.done(0, "block", json!({ "path": "two.f.one" }))["parameters"][0].clone();
+    assert_eq!((&one["value"], &one["unit"]), (&json!("3"), &json!("s")));
+    // No path leads into a copy: that is said.
+    let copy = page.done(0, "block", json!({ "path": "copies.f.each[2].g" }));
+    let gain = &copy["parameters"][0];
+    assert_eq!(gain["tunable"], false, "{gain}");
+    assert!(gain["why"].as_str().unwrap().contains("a copy"), "{gain}");
+}
+
+/// Inputs show what they hold at the present moment.
+#[test]
+fn inputs_show_their_values() {
+    let text = r#"Diagram(
+        run: (stop: "1 s", step: "10 ms"),
+        ports: (in: {
+            "u": Port(type: "Real", unit: "m/s", default: "2 m/s"),
+            "v": Port(type: "Vector(2)", default: [1, 2]),
+        }),
+        blocks: {
+            "x": Integrator(in: { "u": "^u" }),
+            "w": Gain(gain: 2.0, in: { "u": "^v" }),
+        },
+    )"#;
+    let running = Running::of(&library().diagram("x.ron", text), None);
+    let mut page = running.page();
+    let mut values = || -> Vec<serde_json::Value> {
+        let choices = page.done(0, "choices", json!({}));
+        let inputs = choices["inputs"].as_array().unwrap();
+        inputs.iter().map(|input| input["value"].clone()).collect()
+    };
+    assert_eq!(values(), [json!("2"), json!("[1, 2]")]);
+    page.line("input u = 5 m/s");
+    page.line("step 1");
+    let choices = page.done(0, "choices", json!({}));
+    assert_eq!(choices["inputs"][0]["value"], "5");
+}
+
 #[test]
 fn the_first_pose_is_that_of_the_beginning() {
     let running = Running::demo("stand");

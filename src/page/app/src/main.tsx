@@ -16,11 +16,13 @@ import { LiveLink } from "./link/live";
 import { ELEMENT, OfflineLink } from "./link/offline";
 import { hasRobot, RobotView } from "./robot/view";
 import { addToScope } from "./scopes/scopes";
+import "./scopes/stored";
 import { ScopesView } from "./scopes/view";
 import { readDisk, TextView } from "./text/editor";
 import { Console, Stops } from "./time/console";
 import { Differences, ForkDialog, Sources } from "./time/fork";
 import { Parameters } from "./time/parameters";
+import { SaveRecording } from "./time/record";
 import { hasFailed, Reports } from "./time/report";
 import { Transport, Where } from "./time/transport";
 import { icons } from "./ui/icons";
@@ -166,6 +168,7 @@ function Page() {
         <Warnings />
         <Sources />
         <Transport />
+        <SaveRecording />
         <button aria-label="Light or dark" title="Light or dark (l)" onClick={toggleTheme}>
           {icons.theme}
         </button>

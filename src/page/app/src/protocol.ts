@@ -221,6 +221,8 @@ export interface Parameter {
   unit: string;
   doc: string;
   tunable: boolean;
+  /** Why it is not changed here. */
+  why?: string;
   min?: number | null;
   max?: number | null;
   /** Whether the text of the diagram gives it. */
@@ -278,6 +280,8 @@ export interface Input {
   unit?: string;
   value?: string;
   type?: string;
+  /** Whether it is written from here; a block feeds it else. */
+  tunable?: boolean;
 }
 export interface Choices {
   variants: Variant[];

@@ -36,6 +36,7 @@ beforeEach(() => {
   statuses.length = 0;
   vi.stubGlobal("WebSocket", FakeSocket);
   vi.stubGlobal("document", { hidden: true });
+  vi.stubGlobal("fetch", async () => ({ ok: true, status: 200 }));
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -72,6 +73,27 @@ test("a lost server fails what waits, and is found again", async () => {
     if (i < 4) FakeSocket.all[i]!.drop();
   }
   FakeSocket.all[4]!.open();
+  expect(statuses.at(-1)).toBe("open");
+});
+
+test("a server that does not know the page is told from one that is gone", async () => {
+  const link = new LiveLink("ws://here/socket");
+  link.start(quiet);
+  FakeSocket.all[0]!.open();
+  vi.stubGlobal("fetch", async () => {
+    throw new TypeError("nobody listens");
+  });
+  FakeSocket.all[0]!.drop();
+  await vi.advanceTimersByTimeAsync(3000);
+  expect(statuses.at(-1)).toBe("lost");
+  vi.stubGlobal("fetch", async () => ({ ok: false, status: 403 }));
+  await vi.advanceTimersByTimeAsync(9000);
+  expect(statuses.at(-1)).toBe("other");
+  expect(FakeSocket.all.length).toBe(1);
+  // One that knows it may come again.
+  vi.stubGlobal("fetch", async () => ({ ok: true, status: 200 }));
+  await vi.advanceTimersByTimeAsync(3000);
+  FakeSocket.all[1]!.open();
   expect(statuses.at(-1)).toBe("open");
 });
 

@@ -30,6 +30,7 @@ export function parameter(raw: Loose<Parameter> & { path: string }): Parameter {
     unit: parts.unit || (text(raw.unit) === "any" ? "" : text(raw.unit)),
     doc: text(raw.doc),
     tunable: raw.tunable ?? true,
+    ...(raw.why ? { why: raw.why } : {}),
     given: raw.given ?? true,
     type: text(raw.type),
     min: bound(raw.min) ?? (/>=? 0/.test(text(raw.type)) ? 0 : null),

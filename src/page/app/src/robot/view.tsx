@@ -23,6 +23,14 @@ const options = signal<Options>({
   shadows: false,
 });
 
+/** Parts of the view to the right and up, by keys with shift. */
+const PANS: Record<string, [number, number]> = {
+  ArrowLeft: [-0.08, 0],
+  ArrowRight: [0.08, 0],
+  ArrowUp: [0, 0.08],
+  ArrowDown: [0, -0.08],
+};
+
 const SWITCHES: [keyof Options, string, string][] = [
   ["follow", "follow", "The camera goes with the centre of mass"],
   ["contacts", "contacts", "Contact points; those that touch are orange"],
@@ -101,7 +109,12 @@ export function RobotView() {
       "-": [0, 0, 1.18],
     };
     const move = moves[event.key];
-    if (event.key === "0") world.current?.frame();
+    const pan = event.shiftKey ? PANS[event.key] : undefined;
+    if (pan) {
+      // The camera leaves what it followed.
+      options.value = { ...options.value, follow: false };
+      world.current?.pan(...pan);
+    } else if (event.key === "0") world.current?.frame();
     else if (move) world.current?.orbit(...move);
     else return;
     event.preventDefault();
@@ -143,7 +156,7 @@ export function RobotView() {
             role="application"
             aria-label={
               "Robot in three dimensions. Arrow keys turn the camera, " +
-              "plus and minus zoom, 0 shows all"
+              "with shift they pan, plus and minus zoom, 0 shows all"
             }
             onKeyDown={key}
             onClick={(event) => {

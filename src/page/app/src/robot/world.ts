@@ -335,4 +335,17 @@ export class World {
     this.controls.update();
     this.request();
   }
+
+  /** Moves the camera to the right and up, by parts of what it sees. */
+  pan(right: number, up: number): void {
+    const away = this.camera.position.clone().sub(this.controls.target);
+    const [x, y] = [new Vector3(), new Vector3()];
+    this.camera.updateMatrixWorld();
+    this.camera.matrixWorld.extractBasis(x, y, new Vector3());
+    const by = x.multiplyScalar(right).addScaledVector(y, up).multiplyScalar(away.length());
+    this.camera.position.add(by);
+    this.controls.target.add(by);
+    this.controls.update();
+    this.request();
+  }
 }

@@ -70,6 +70,12 @@ export async function addToScope(path: string, fresh: boolean): Promise<void> {
   current.value = id;
 }
 
+/** Shows a scope whose signals are watched. */
+export function open(scope: Scope): void {
+  nextId = Math.max(nextId, scope.id + 1);
+  scopes.value = [...scopes.value, scope];
+}
+
 export function removeTrace(id: number, path: string): void {
   const scope = scopes.value.find((one) => one.id === id);
   if (!scope) return;

@@ -138,6 +138,9 @@ function ScopeView({ scope, alone }: { scope: Scope; alone: boolean }) {
       });
     } else if (zoom !== undefined) {
       set({ range: [a - (a - from) * zoom, a + (to - a) * zoom], follow: null });
+    } else if (event.key === "PageUp" || event.key === "PageDown") {
+      const by = ((event.key === "PageUp" ? -1 : 1) * (to - from)) / 4;
+      set({ range: [from + by, to + by], follow: null });
     } else if (event.key === "0") set({ range: null, follow: null });
     else if (event.key === "Enter") void app.attempt("seek", { t: a });
     else return;
@@ -244,7 +247,7 @@ function ScopeView({ scope, alone }: { scope: Scope; alone: boolean }) {
         tabIndex={0}
         aria-label={
           `Curves of ${scope.paths.join(", ")}. ` +
-          "Arrow keys move a cursor, plus and minus zoom, 0 shows all"
+          "Arrow keys move a cursor, plus and minus zoom, page up and down pan, 0 shows all"
         }
         onKeyDown={key}
       />

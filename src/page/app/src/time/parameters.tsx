@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import * as app from "../app";
 import type { Choices, Input } from "../protocol";
-import { ParameterField } from "../ui/parameter";
+import { NUMBER, ParameterField } from "../ui/parameter";
 import { forking, proposed } from "./fork";
 
 export function Parameters() {
@@ -19,7 +19,8 @@ export function Parameters() {
     return () => {
       current = false;
     };
-  }, [app.models.value, app.focus.value, count]);
+    // An input shows its present value.
+  }, [app.models.value, app.focus.value, count, app.state.value?.running ? 0 : app.state.value?.t]);
   const again = () => setCount((n) => n + 1);
   if (!choices) return <p class="empty">{error}</p>;
   const { variants, inputs = [], parameters } = choices;
@@ -94,12 +95,16 @@ export function Parameters() {
 }
 
 function InputField({ input, changed }: { input: Input; changed: () => void }) {
-  const { name, unit = "", value = "" } = input;
+  const { name, unit = "", value = "", tunable = true } = input;
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   const id = `input-${name}`;
   const set = async () => {
-    if (text.trim() && text !== value && (await app.line(`input ${name} = ${text}`))) changed();
+    const to = text.trim();
+    if (!to || to === value) return;
+    const written = NUMBER.test(to) && unit && unit !== "1" ? `${to} ${unit}` : to;
+    if (await app.line(`input ${name} = ${written}`)) changed();
+    else setText(value);
   };
   return (
     <div class="parameter">
@@ -108,7 +113,8 @@ function InputField({ input, changed }: { input: Input; changed: () => void }) {
         id={id}
         class="num"
         value={text}
-        disabled={!app.live.value}
+        disabled={!tunable || !app.live.value}
+        title={tunable ? "" : "a block feeds it"}
         onInput={(event) => setText(event.currentTarget.value)}
         onChange={() => void set()}
       />

@@ -5,12 +5,20 @@ import { useEffect, useRef } from "preact/hooks";
 import * as app from "../app";
 import { forking } from "../time/fork";
 import * as time from "../time/controls";
+import { saveRecording } from "../time/record";
 import { tab } from "./tabs";
 import { toggle as toggleTheme } from "./theme";
 
 export const sheet = signal(false);
 
 const focusOn = (id: string) => document.getElementById(id)?.focus();
+
+/** The plot of the next scope. */
+function toScope(): void {
+  const plots = [...document.querySelectorAll<HTMLElement>(".plot")];
+  const at = plots.findIndex((plot) => plot === document.activeElement);
+  plots[(at + 1) % plots.length]?.focus();
+}
 
 interface Key {
   keys: readonly string[];
@@ -30,10 +38,12 @@ const KEYS: readonly Key[] = [
   { keys: [">"], what: "faster", do: () => time.faster(1) },
   { keys: ["<"], what: "slower", do: () => time.faster(-1) },
   { keys: ["t"], what: "go to a time or condition", do: () => focusOn("clock") },
+  { keys: ["w"], what: "save the recording", do: () => app.live.value && saveRecording() },
   { keys: ["f"], what: "fork", do: () => (forking.value = app.live.value) },
   { keys: ["Tab"], shown: "Tab, Shift+Tab", what: "from part to part", do: () => {} },
   { keys: ["d"], what: "to the diagram", do: () => focusOn("diagram") },
   { keys: ["r"], what: "to the robot", do: () => focusOn("robot") },
+  { keys: ["s"], what: "to the scopes, one after the other", do: toScope },
   { keys: ["/"], what: "find a block", do: () => focusOn("search") },
   {
     keys: [":"],
@@ -77,7 +87,7 @@ const PLACES: readonly [string, readonly [string, string][]][] = [
     [
       ["arrows, drag", "turn"],
       ["+ − wheel", "zoom"],
-      ["right drag", "pan"],
+      ["Shift+arrows, right drag", "pan"],
       ["0", "look at all"],
     ],
   ],
@@ -87,7 +97,7 @@ const PLACES: readonly [string, readonly [string, string][]][] = [
       ["click, Shift+click", "cursors A and B"],
       ["drag", "zoom into a span"],
       ["wheel", "zoom"],
-      ["Shift+drag", "pan"],
+      ["PageUp, PageDown, Shift+drag", "pan"],
       ["double click, 0", "show all"],
       ["arrows, Shift+arrows", "move cursor A or B"],
       ["+ −", "zoom about cursor A"],

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import * as app from "../app";
 import type { Parameter } from "../protocol";
 
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+export const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 /** The ends of a slider: those of the parameter, or a decade around its value. */
 function ends({ min, max }: Parameter, value: number): [number, number] {
@@ -20,6 +20,7 @@ export function ParameterField({
   changed: () => void;
 }) {
   const { path, name, value, unit, doc, tunable } = parameter;
+  const { why = "it shapes the program: change it in the text, or by a fork" } = parameter;
   const [text, setText] = useState(value);
   const [range, setRange] = useState<[number, number]>(() => ends(parameter, Number(value)));
   useEffect(() => setText(value), [value]);
@@ -43,7 +44,7 @@ export function ParameterField({
         class="num"
         value={text}
         disabled={frozen}
-        title={tunable ? doc : "It shapes the program: change it in the text, or by a fork"}
+        title={tunable ? doc : why}
         onInput={(event) => setText(event.currentTarget.value)}
         onChange={(event) => void set(event.currentTarget.value)}
         onKeyDown={(event) => {
