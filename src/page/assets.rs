@@ -37,3 +37,18 @@ pub(crate) fn media_type(name: &str) -> &'static str {
         _ => "application/octet-stream",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Most bytes of the whole page as it is sent.
+    const MOST: usize = 1_500_000;
+
+    #[test]
+    fn the_page_is_small() {
+        let size: usize = FILES.iter().map(|(_, packed)| packed.len()).sum();
+        assert!(size <= MOST, "{size} bytes");
+        assert!(unpacked(INDEX).is_some());
+    }
+}

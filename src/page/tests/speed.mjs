@@ -1,12 +1,29 @@
 // What must be fast: always measured, and with SPEED=1 held to its bounds, on a quiet machine.
 
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { check, root, scratch, until, view } from "./harness.mjs";
+import { check, root, run, scratch, until, view } from "./harness.mjs";
 import { largeDiagram } from "./large.mjs";
 import { open, end, wirePlace, frameTimes, clock, drawn } from "./page.mjs";
 
 const judged = process.env.SPEED === "1";
+
+/** A thread of a process, by its name. */
+function threadOf(pid, name) {
+  const folder = `/proc/${pid}/task`;
+  const named = (id) => readFileSync(`${folder}/${id}/comm`, "utf8").trim() === name;
+  const found = readdirSync(folder).find(named);
+  check(found, `no thread ${name}`);
+  return found;
+}
+
+/** What a thread has had of a core [s]. */
+const cpuOf = (pid, id) =>
+  Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, "utf8").split(" ")[0]) * 1e-9;
+
+/** What a process has of memory [bytes]. */
+const residentOf = (pid) =>
+  1024 * Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]);
 
 export const speedTests = {
   async "the trot moves at 30 frames a second or more"(note) {
@@ -35,6 +52,96 @@ export const speedTests = {
     await page.waitForTimeout(300);
     check(!before.equals(await page.locator("#robot").screenshot()), "the picture moves");
     check(!judged || best >= 30, "too slow");
+    check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
+    await page.close();
+    await server.stop();
+  },
+
+  async "an open page slows the run by 5 % or less"(note) {
+    // So long that it goes on to the end of the test.
+    const server = await view("diagrams/quadruped/trot.ron", "--set", 'run.stop="100000 s"');
+    const { page, faults } = await open(server.address);
+    await drawn(page);
+    const wire = await wirePlace(page, "act", "tau", "accel");
+    await page.mouse.click(wire.x, wire.y);
+    await page.waitForSelector(".scope");
+    await page.selectOption(".speed select", "null");
+    await page.click("#run");
+    await until("it runs", async () => (await clock(page)) > 1);
+    // What the thread of the run takes, whatever else this machine does; a page that is gone asks
+    // for nothing. Both are measured in one run, one after the other.
+    const engine = threadOf(server.pid, "engine");
+    const now = async (from) => ({ cpu: cpuOf(server.pid, engine), t: await clock(from) });
+    const cost = (a, b) => (b.cpu - a.cpu) / (b.t - a.t);
+    const ratios = [];
+    let seen = page;
+    for (let i = 0; i < (judged ? 7 : 3); i++) {
+      const a = await now(seen);
+      await seen.waitForTimeout(1500);
+      const b = await now(seen);
+      await seen.close();
+      await new Promise((wake) => setTimeout(wake, 1500));
+      ({ page: seen } = await open(server.address));
+      await seen.waitForFunction((t) => Number(document.querySelector("#clock")?.value) > t, b.t);
+      const c = await now(seen);
+      ratios.push(cost(a, b) / cost(b, c));
+      await drawn(seen);
+      // The scope is there again, and the samples of the past have been gone over.
+      const place = await wirePlace(seen, "act", "tau", "accel");
+      await seen.mouse.click(place.x, place.y);
+      await seen.waitForSelector(".scope");
+      await seen.waitForTimeout(500);
+    }
+    const median = ratios.sort((a, b) => a - b)[ratios.length >> 1];
+    note(`a simulated second takes ${(100 * (median - 1)).toFixed(1)} % more with a page`);
+    check(median <= (judged ? 1.05 : 1.5), `it is slowed: ${ratios}`);
+    check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
+    await seen.close();
+    await server.stop();
+  },
+
+  async "ten seconds of trot are a page of 5 MB or less"(note) {
+    const [out, file] = [join(scratch, "trot"), join(scratch, "trot.html")];
+    const ten = ["--set", 'run.stop="10 s"'];
+    await run("run", "diagrams/quadruped/trot.ron", ...ten, "--out", out, "--no-checks", "-q");
+    await run("view", out, "-o", file, "-q");
+    const size = statSync(file).size;
+    note(`${(size / 1e6).toFixed(2)} MB`);
+    check(size <= 5e6, "the page is large");
+  },
+
+  async "an hour of trot stays within its memory"(note) {
+    const hours = Number(process.env.HOURS ?? 0);
+    // Otherwise a minute: what a page keeps of a signal is bounded long before.
+    const end = hours > 0 ? 3600 * hours : 60;
+    const server = await view("diagrams/quadruped/trot.ron", "--set", `run.stop="${end} s"`);
+    const { page, faults } = await open(server.address);
+    await drawn(page);
+    const wire = await wirePlace(page, "act", "tau", "accel");
+    await page.mouse.click(wire.x, wire.y);
+    await page.waitForSelector(".scope");
+    await page.selectOption(".speed select", "null");
+    const client = await page.context().newCDPSession(page);
+    await client.send("Performance.enable");
+    const heap = async () => {
+      const { metrics } = await client.send("Performance.getMetrics");
+      return metrics.find(({ name }) => name === "JSHeapUsedSize").value;
+    };
+    let [most, heaviest] = [0, 0];
+    await page.click("#run");
+    await until(
+      "the end",
+      async () => {
+        most = Math.max(most, residentOf(server.pid));
+        heaviest = Math.max(heaviest, await heap());
+        return (await clock(page)) >= end - 1e-6;
+      },
+      3600_000 * Math.max(1, hours),
+    );
+    note(
+      `${end} s: server ${(most / 1e6).toFixed(0)} MB, page ${(heaviest / 1e6).toFixed(0)} MB of heap`,
+    );
+    check(most < 500e6 && heaviest < 500e6, "too much memory");
     check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
     await page.close();
     await server.stop();
