@@ -48,7 +48,7 @@ impl Engine {
             Action::Heat { on: true } => return self.heat((client, id), source),
             Action::Edit { file, text, save, over } => {
                 let save = save.then_some(Save { over });
-                return Some(self.edit(source, &file, text, save));
+                return Some(self.edit(source, &file, text, save.as_ref()));
             }
             Action::Disk {} => return Some(self.take_disk()),
             Action::Record {} => return self.record((client, id), source),

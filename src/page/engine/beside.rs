@@ -44,7 +44,10 @@ impl Scratch {
         };
         let name = crate::server::token().map_err(|error| cannot(&error))?;
         let folder = std::env::temp_dir().join(format!("legwork-{name}"));
-        std::fs::create_dir(&folder).map_err(|error| cannot(&error))?;
+        let mut made = std::fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut made, 0o700);
+        made.create(&folder).map_err(|error| cannot(&error))?;
         Ok(Self(folder))
     }
 }
@@ -133,12 +136,22 @@ impl Engine {
     ) -> Option<Result<Value, Refusal>> {
         let Some(Some(live)) = self.sources.get(source) else { return None };
         let (again, recording) = (live.again(), Arc::clone(&self.recording));
-        self.beside(asked, move |cancel| {
-            let bytes = again.record_bytes(&cancel)?;
+        if self.comparing.swap(true, AtomicOrdering::AcqRel) {
+            return Some(Err("a run is being repeated: ask again when that is done".into()));
+        }
+        let comparing = Arc::clone(&self.comparing);
+        let begun = self.beside(asked, move |cancel| {
+            let bytes = again.record_bytes(&cancel);
+            comparing.store(false, AtomicOrdering::Release);
+            let bytes = bytes?;
             let told = json!({ "path": RECORDING_PATH, "bytes": bytes.len() });
             *recording.lock().unwrap_or_else(PoisonError::into_inner) = Some(bytes.into());
             Ok(told)
-        })
+        });
+        if begun.is_some() {
+            self.comparing.store(false, AtomicOrdering::Release);
+        }
+        begun
     }
 }
 

@@ -59,7 +59,7 @@ impl Engine {
         source: usize,
         file: &str,
         text: String,
-        save: Option<Save>,
+        save: Option<&Save>,
     ) -> Result<Value, Refusal> {
         let Some(Some(live)) = self.sources.get_mut(source) else {
             return Err(format!("there is no source {source}").into());
@@ -70,7 +70,7 @@ impl Engine {
         if save.is_some() && !live.may_write(file) {
             return Err(format!("`{file}` is not written from the page").into());
         }
-        if let Some(Save { over: Some(over) }) = &save
+        if let Some(Save { over: Some(over) }) = save
             && std::fs::read(file).is_ok_and(|bytes| fingerprint(&bytes) != *over)
         {
             let message = format!("`{file}` on disk is another than the text that was read here");

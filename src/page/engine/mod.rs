@@ -90,7 +90,7 @@ pub(crate) struct Engine {
     told_text: Value,
     /// The recording that a page asked for last.
     recording: Saved,
-    /// Whether two runs are being compared.
+    /// Whether runs are being repeated, to be compared or saved.
     comparing: Arc<AtomicBool>,
 }
 

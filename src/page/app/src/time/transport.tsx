@@ -86,6 +86,7 @@ export function Transport() {
         step={step}
         value={t}
         aria-label="Time"
+        title={seamsText(state?.seams ?? [])}
         aria-valuetext={`${seconds(t, step)} s`}
         style={{
           "--known": `${Math.min(100, (100 * reach) / horizon)}%`,
@@ -113,6 +114,13 @@ export function Transport() {
       </label>
     </div>
   );
+}
+
+/** What going back over edits of the text means. */
+function seamsText(seams: readonly number[]): string {
+  if (!seams.length) return "";
+  const times = seams.map((t) => `${number(t)} s`).join(", ");
+  return `The text changed at ${times}: going back before brings the text of then`;
 }
 
 /** Goes on to a condition: a breakpoint that goes when it has been met. */
