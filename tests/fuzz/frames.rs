@@ -8,7 +8,7 @@ use crate::Target;
 use crate::mutate::{self, Random};
 
 /// What a page asks for.
-const REQUESTS: [&str; 27] = [
+const REQUESTS: [&str; 31] = [
     r#"{"id": 1, "source": 0, "do": "run", "speed": null}"#,
     r#"{"id": 2, "do": "run", "speed": 2.5}"#,
     r#"{"id": 3, "do": "pause"}"#,
@@ -28,6 +28,10 @@ const REQUESTS: [&str; 27] = [
     r#"{"id": 17, "do": "choices"}"#,
     r#"{"id": 18, "do": "text", "file": "ramp.ron"}"#,
     r#"{"id": 19, "do": "edit", "file": "ramp.ron", "text": "Diagram()", "save": false}"#,
+    r#"{"id": 19, "do": "edit", "file": "ramp.ron", "text": "x", "save": true, "over": "0"}"#,
+    r#"{"id": 19, "do": "disk"}"#,
+    r#"{"id": 19, "do": "record"}"#,
+    r#"{"id": 19, "do": "text", "disk": true}"#,
     r#"{"id": 20, "do": "mesh", "path": "a.stl"}"#,
     r#"{"id": 21, "do": "export", "paths": ["ramp.y"], "format": "csv"}"#,
     r#"{"id": 22, "do": "line", "text": "input u 3 N"}"#,

@@ -60,43 +60,41 @@ export const speedTests = {
   async "an open page slows the run by 5 % or less"(note) {
     // So long that it goes on to the end of the test.
     const server = await view("diagrams/quadruped/trot.ron", "--set", 'run.stop="100000 s"');
-    const { page, faults } = await open(server.address);
-    await drawn(page);
-    const wire = await wirePlace(page, "act", "tau", "accel");
-    await page.mouse.click(wire.x, wire.y);
-    await page.waitForSelector(".scope");
-    await page.selectOption(".speed select", "null");
-    await page.click("#run");
-    await until("it runs", async () => (await clock(page)) > 1);
+    let { page, faults } = await open(server.address);
     // What the thread of the run takes, whatever else this machine does; a page that is gone asks
     // for nothing. Both are measured in one run, one after the other.
     const engine = threadOf(server.pid, "engine");
-    const now = async (from) => ({ cpu: cpuOf(server.pid, engine), t: await clock(from) });
-    const cost = (a, b) => (b.cpu - a.cpu) / (b.t - a.t);
-    const ratios = [];
-    let seen = page;
-    for (let i = 0; i < (judged ? 7 : 3); i++) {
-      const a = await now(seen);
-      await seen.waitForTimeout(1500);
-      const b = await now(seen);
-      await seen.close();
-      await new Promise((wake) => setTimeout(wake, 1500));
-      ({ page: seen } = await open(server.address));
-      await seen.waitForFunction((t) => Number(document.querySelector("#clock")?.value) > t, b.t);
-      const c = await now(seen);
-      ratios.push(cost(a, b) / cost(b, c));
-      await drawn(seen);
-      // The scope is there again, and the samples of the past have been gone over.
-      const place = await wirePlace(seen, "act", "tau", "accel");
-      await seen.mouse.click(place.x, place.y);
-      await seen.waitForSelector(".scope");
-      await seen.waitForTimeout(500);
+    const now = async () => ({ cpu: cpuOf(server.pid, engine), t: await clock(page) });
+    const [shown, alone] = [[], []];
+    for (let i = 0; i < (judged ? 8 : 3); i++) {
+      await drawn(page);
+      // From the start: the past of the scope, which is gone over beside the run, is short.
+      await page.click('[aria-label="To the start"]');
+      await until("the start", async () => (await clock(page)) === 0);
+      const wire = await wirePlace(page, "act", "tau", "accel");
+      await page.mouse.click(wire.x, wire.y);
+      await page.waitForSelector(".scope");
+      await page.selectOption(".speed select", "null");
+      await page.click("#run");
+      await page.waitForTimeout(300);
+      const a = await now();
+      await page.waitForTimeout(1000);
+      const b = await now();
+      await page.close();
+      await new Promise((wake) => setTimeout(wake, 1000));
+      ({ page, faults } = await open(server.address));
+      const { t } = b;
+      await page.waitForFunction((t) => Number(document.querySelector("#clock")?.value) > t, t);
+      const c = await now();
+      shown.push((b.cpu - a.cpu) / (b.t - a.t));
+      alone.push((c.cpu - b.cpu) / (c.t - b.t));
     }
-    const median = ratios.sort((a, b) => a - b)[ratios.length >> 1];
-    note(`a simulated second takes ${(100 * (median - 1)).toFixed(1)} % more with a page`);
-    check(median <= (judged ? 1.05 : 1.5), `it is slowed: ${ratios}`);
+    // The least of several: what others take from the caches of this machine only adds.
+    const ratio = Math.min(...shown) / Math.min(...alone);
+    note(`a simulated second takes ${(100 * (ratio - 1)).toFixed(1)} % more with a page`);
+    check(ratio <= (judged ? 1.05 : 1.5), `it is slowed: ${shown} with a page, ${alone} without`);
     check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
-    await seen.close();
+    await page.close();
     await server.stop();
   },
 
