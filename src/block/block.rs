@@ -12,6 +12,7 @@ use crate::parameters::Parameters;
 use crate::ports::Ports;
 use crate::report::Report;
 use crate::signal::{Feed, In, Leaves, OptionalIn, Out, PortTable, Shared, Signal};
+use crate::slopes::{Slope, Slopes, SlopesCx};
 use crate::types::{Dim, Type};
 
 /// A block: an immutable struct of parameters. The engine owns everything that changes.
@@ -101,6 +102,19 @@ pub trait Block: Send + Sync + Sized + 'static {
         Ok(())
     }
 
+    /// Writes the derivative of one output group over inputs and continuous state, if the block
+    /// knows it: `∂y/∂u`, `∂y/∂x`, discrete state and time held. A linearisation takes differences
+    /// otherwise.
+    fn output_slopes(&self, _plan: &Self::Plan, _cx: &mut SlopesCx<'_, Self>) -> Slope {
+        Slope::Unknown
+    }
+
+    /// Writes the derivative of what [`Self::derivative`] writes, if the block knows it: `∂ẋ/∂u`,
+    /// `∂ẋ/∂x`.
+    fn rate_slopes(&self, _plan: &Self::Plan, _cx: &mut SlopesCx<'_, Self>) -> Slope {
+        Slope::Unknown
+    }
+
     /// Writes the guards' values.
     fn guard(&self, _plan: &Self::Plan, _cx: &mut GuardCx<'_, Self>) {}
 
@@ -185,6 +199,11 @@ pub trait Pure: Send + Sync + Sized + 'static {
     /// A fault, if the numbers are invalid.
     fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome;
 
+    /// Writes the derivative `∂y/∂u`, if the block knows it; see [`Block::output_slopes`].
+    fn slopes(&self, _plan: &Self::Plan, _: &Inputs<'_>, _slopes: &mut Slopes<'_>) -> Slope {
+        Slope::Unknown
+    }
+
     /// The parameters with which the output of a constant is `at`; `outputs` are the types of its
     /// outputs. `None` if they are computed.
     fn starting_at(
@@ -223,6 +242,10 @@ impl<P: Pure> Block for P {
     #[inline]
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         Pure::output(self, plan, &cx.inputs, &mut cx.outputs)
+    }
+
+    fn output_slopes(&self, plan: &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        Pure::slopes(self, plan, &cx.inputs, &mut cx.slopes)
     }
 
     fn starting_at(&self, plan: &Self::Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {

@@ -14,6 +14,7 @@ use crate::parameters::Parameters;
 use crate::ports::Ports;
 use crate::report::Report;
 use crate::signal::PortTable;
+use crate::slopes::{Slope, SlopeEntry, Slopes, SlopesCx};
 use crate::state_bytes::{decode, encode};
 use crate::types::Type;
 
@@ -104,6 +105,22 @@ pub struct View<'a> {
     pub shared: &'a SharedPool,
 }
 
+/// What the slopes of an output group or of a rate are taken at.
+pub struct SlopesIo<'a> {
+    /// When.
+    pub time: Time,
+    /// Which output group, and the first index of its part of the arena; `None` of the rate.
+    pub output: Option<(usize, u32)>,
+    /// Continuous state of the block.
+    pub x: &'a [f64],
+    /// Numbers of its rate.
+    pub rate_len: usize,
+    /// The arena; of an output group, what is before its own part.
+    pub arena: &'a [f64],
+    /// Shared computations.
+    pub shared: &'a SharedPool,
+}
+
 /// A running block.
 pub trait Instance: Send {
     /// Computes one output group.
@@ -126,6 +143,10 @@ pub trait Instance: Send {
     /// # Errors
     /// The block's fault.
     fn derivative(&mut self, view: View<'_>, x: &[f64], rate: &mut [f64]) -> Outcome;
+
+    /// Adds the entries of the Jacobian of an output group or of the rate, if the block knows it;
+    /// of a shared computation nothing is asked.
+    fn slopes(&mut self, io: SlopesIo<'_>, entries: &mut Vec<SlopeEntry>) -> Slope;
 
     /// Writes the guards' values.
     fn guard(&mut self, view: View<'_>, x: &[f64], values: &mut [f64]);
@@ -356,6 +377,32 @@ impl<B: Block> Instance for Running<B> {
             rate,
         };
         self.block.derivative(&self.plan, &mut cx)
+    }
+
+    fn slopes(&mut self, io: SlopesIo<'_>, entries: &mut Vec<SlopeEntry>) -> Slope {
+        let Some(scratch) = &mut self.scratch else { return Slope::Unknown };
+        let view = View { time: io.time, arena: io.arena, shared: io.shared };
+        let (group, start) = io.output.unwrap_or_default();
+        let mut cx = SlopesCx {
+            time: io.time,
+            group,
+            state: &self.state,
+            scratch,
+            x: io.x,
+            inputs: Self::inputs(&self.io, view),
+            slopes: Slopes {
+                entries,
+                inputs: &self.io.inputs,
+                outputs: &self.io.outputs,
+                start,
+                state_len: io.x.len() as u32,
+                rate_len: io.rate_len as u32,
+            },
+        };
+        match io.output {
+            Some(_) => self.block.output_slopes(&self.plan, &mut cx),
+            None => self.block.rate_slopes(&self.plan, &mut cx),
+        }
     }
 
     fn guard(&mut self, view: View<'_>, x: &[f64], values: &mut [f64]) {

@@ -86,6 +86,41 @@
 //! }
 //! ```
 
+//! # Slopes
+//!
+//! A block may know its derivative: [`Pure::slopes`], or [`Block::output_slopes`] and
+//! [`Block::rate_slopes`], write the entries of its Jacobian. A linearisation uses them; of a block
+//! that offers none it takes differences.
+//!
+//! ```
+//! use legwork_block::{
+//!     Inputs, Outcome, Outputs, Pure, Real, Slope, Slopes, block, parameters, ports,
+//! };
+//!
+//! /// `y = u²`.
+//! #[ports(
+//!     in  u: Real, _, "a number";
+//!     out y: Real, _, "its square";
+//! )]
+//! #[parameters]
+//! struct Square {}
+//!
+//! #[block]
+//! impl Pure for Square {
+//!     fn output(&self, io: &SquarePorts, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+//!         let u = inputs.get(io.u);
+//!         outputs.set(io.y, u * u);
+//!         Ok(())
+//!     }
+//!
+//!     fn slopes(&self, io: &SquarePorts, inputs: &Inputs<'_>, slopes: &mut Slopes<'_>) -> Slope {
+//!         let (y, u) = (slopes.rows(io.y, 0), slopes.columns(io.u, 0));
+//!         slopes.add((y, 0), (u, 0), 2.0 * inputs.get(io.u));
+//!         Slope::Exact
+//!     }
+//! }
+//! ```
+
 // Each of these says why no input reaches it.
 #![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
 
@@ -110,6 +145,7 @@ mod registry;
 mod report;
 mod resource;
 mod signal;
+mod slopes;
 mod state_bytes;
 mod structural;
 mod typenames;
@@ -149,7 +185,7 @@ pub use function::{
 pub use hidden::{is_hidden, marked};
 pub use input::Input;
 pub use instance::{
-    ErasedBlock, Instance, InstanceIo, OutputIo, PlannedBlock, View, WrapBlock, erase,
+    ErasedBlock, Instance, InstanceIo, OutputIo, PlannedBlock, SlopesIo, View, WrapBlock, erase,
 };
 pub use parameters::{Parameters, Written};
 pub use ports::{PortNote, Ports};
@@ -162,6 +198,7 @@ pub use signal::{
     Any, Array, Bool, Bus, Feed, Feeding, In, Int, Items, Leaves, Matrix, OptionalIn, Out,
     PortTable, Pose, Real, Rotation, Shared, Signal, Slot, Vector,
 };
+pub use slopes::{Columns, Rows, Slope, SlopeBy, SlopeEntry, Slopes, SlopesCx};
 pub use structural::{ConcatVectors, Piece, StackRows};
 pub use typenames::{NamedType, TypeMaker, bus};
 pub use types::{Arg, BusType, Dim, Field as BusField, Type, Var, View as BusView};
