@@ -1,12 +1,48 @@
 //! Dense matrices over all states, held against the memory that a run may take.
 
 use legwork_block::Fault;
-use legwork_program::Program;
+use legwork_program::{NodeId, Program};
 
 use crate::fault::{Phase, RunFault};
 
 /// Copies of a matrix of numbers that are there at once: it, its factors, and what is made of them.
 const BYTES_PER_NUMBER: u64 = 4 * size_of::<f64>() as u64;
+
+/// Bytes of a slope and its column in a sparse row.
+const BYTES_PER_SLOPE: u64 = size_of::<(u32, f64)>() as u64;
+
+/// Refuses so many slopes in sparse rows, of which the last are those of `node`, if they take more
+/// than the budget of the run.
+///
+/// # Errors
+/// With that block.
+pub(crate) fn rows(
+    program: &Program,
+    node: NodeId,
+    count: usize,
+    (t, tick): (f64, u64),
+) -> Result<(), RunFault> {
+    let needed = (count as u64).saturating_mul(BYTES_PER_SLOPE);
+    if needed <= program.budget {
+        return Ok(());
+    }
+    let node = &program.nodes[node];
+    let size = |bytes: u64| format!("{} MB", bytes.div_ceil(1_000_000));
+    let message = format!(
+        "the slopes of signals take more than the {} of memory of the run, before all of this \
+         block's are there",
+        size(program.budget),
+    );
+    Err(RunFault {
+        t,
+        tick,
+        phase: Phase::Observe,
+        block: node.path.clone(),
+        fault: *Fault::new(message),
+        span: node.span,
+        hints: vec![format!("allow it: run: (memory: \"{}\")", size(needed.saturating_mul(4)))],
+    })
+}
 
 /// Refuses a matrix of so many rows and columns that takes more than the budget of the run.
 ///

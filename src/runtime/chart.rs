@@ -5,6 +5,8 @@
 //! add, at the rate `T(θ) ω`; second-order state contributes its position and its velocity. Solvers
 //! see u only, so that each of them keeps its order on rotations.
 
+mod slopes;
+
 use legwork_block::ContinuousState;
 use legwork_program::{Node, Part, Placed, Program};
 

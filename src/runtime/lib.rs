@@ -45,6 +45,7 @@ mod observe;
 mod roundtrip;
 mod simulation;
 mod solver;
+mod sparse;
 pub mod trim;
 
 pub use legwork_ode as ode;

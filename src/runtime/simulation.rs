@@ -33,6 +33,7 @@ mod outputs;
 mod placement;
 mod plan;
 mod profile;
+mod slopes;
 mod snapshot;
 mod snapshot_file;
 mod state;

@@ -7,14 +7,14 @@ use crate::fault::RunFault;
 const FAR: f64 = 1e-3;
 const NEAR: f64 = 1e-6;
 /// So small since contact opens: in a step of 0.1 ms free fall closes a gap of no more than 1e-7 m.
-const NEAREST: f64 = 2e-8;
+pub(crate) const NEAREST: f64 = 2e-8;
 /// How far two differences may be apart, relative to the largest of the column.
 const AGREEMENT: f64 = 1e-6;
 /// How far the two sides of a kink are apart at least, relative to the largest of the column.
 const KINK: f64 = 1e-3;
 
-/// How a column was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a column was found, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quality {
     /// The function is smooth: differences of fourth order, exact to about ten digits.
     Smooth,
@@ -27,9 +27,11 @@ pub enum Quality {
 }
 
 /// A column and how it was found.
-pub(super) struct Column {
-    pub(super) slopes: Vec<f64>,
-    pub(super) quality: Quality,
+pub(crate) type Column = (Vec<f64>, Quality);
+
+/// The power of two next to a step, so that x + h − x is h.
+pub(crate) fn power_of_two(step: f64) -> f64 {
+    libm::exp2(libm::round(libm::log2(step)))
 }
 
 /// The value of a function at 0 and the columns of its derivative there; `sizes` are those of its
@@ -49,8 +51,7 @@ pub(super) fn differences(
     let mut found = Vec::with_capacity(columns);
     for j in 0..columns {
         let size = 1.0 + sizes[j];
-        // A power of two, so that x + h − x is h.
-        let step = |relative: f64| libm::exp2(libm::round(libm::log2(relative * size)));
+        let step = |relative: f64| power_of_two(relative * size);
         let mut at = |h: f64| -> Option<Vec<f64>> {
             let mut out = vec![0.0; rows];
             delta[j] = h;
@@ -63,7 +64,9 @@ pub(super) fn differences(
     Ok((nominal, found))
 }
 
-fn column(
+/// The slopes of a function of one number at 0, where it is `nominal`: `at` gives it at a distance,
+/// or nothing where it faults, and `step` makes a distance of a step relative to the number's size.
+pub(crate) fn column(
     nominal: &[f64],
     step: impl Fn(f64) -> f64,
     at: &mut dyn FnMut(f64) -> Option<Vec<f64>>,
@@ -89,7 +92,7 @@ fn column(
             .zip(&noise)
             .any(|((turn, wide), noise)| turn.abs() > 0.5 * wide.abs() + 4.0 * noise);
         if !is_kinked && agree(near, &fourth, AGREEMENT, &noise) {
-            return Column { slopes: fourth, quality: Quality::Smooth };
+            return (fourth, Quality::Smooth);
         }
     }
     let near = near.map(|(slopes, _)| slopes);
@@ -103,23 +106,17 @@ fn column(
             let mean: Vec<f64> = right.iter().zip(&left).map(|(a, b)| 0.5 * (a + b)).collect();
             let noise = noise(nominal, h);
             if !agree(&right, &left, KINK, &noise) {
-                return Column { slopes: mean, quality: Quality::Kink };
+                return (mean, Quality::Kink);
             }
             match near {
                 // The wider of the two, while it says the same.
-                Some(near) if agree(&near, &mean, 1e-4, &noise) => {
-                    Column { slopes: near, quality: Quality::Close }
-                }
-                _ => Column { slopes: mean, quality: Quality::Close },
+                Some(near) if agree(&near, &mean, 1e-4, &noise) => (near, Quality::Close),
+                _ => (mean, Quality::Close),
             }
         }
-        (Some(above), None) => {
-            Column { slopes: slope(&above, nominal), quality: Quality::OneSided }
-        }
-        (None, Some(below)) => {
-            Column { slopes: slope(nominal, &below), quality: Quality::OneSided }
-        }
-        (None, None) => Column { slopes: vec![0.0; nominal.len()], quality: Quality::OneSided },
+        (Some(above), None) => (slope(&above, nominal), Quality::OneSided),
+        (None, Some(below)) => (slope(nominal, &below), Quality::OneSided),
+        (None, None) => (vec![0.0; nominal.len()], Quality::OneSided),
     }
 }
 
@@ -145,7 +142,7 @@ mod tests {
             Ok(())
         })
         .expect("no fault");
-        (columns[0].slopes[0], columns[0].quality)
+        (columns[0].0[0], columns[0].1)
     }
 
     #[test]

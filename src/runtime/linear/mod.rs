@@ -12,7 +12,12 @@
 //! the run: a quaternion turns by a rotation vector in world axes. The outputs are those at the
 //! beginning of the period.
 //!
-//! Columns are differences. Four points far apart give most digits; if two that are close disagree
+//! A continuous linearisation goes block by block: each contributes its Jacobian, and these are
+//! chained in the order of the schedule. Where a block knows its derivative, that is used; of others
+//! the block alone is differenced. The map of a sampled one is differenced as a whole, and a
+//! continuous one too if that is asked for ([`Method`]). [`BlockSlopes`] says what was done.
+//!
+//! Differences are of four points far apart, which give most digits; if two that are close disagree
 //! with them, the closer ones hold, down to 2e-8 of a state's size, at which contacts neither open
 //! nor close. A column whose two sides then still disagree is named: there the law has a kink.
 
@@ -23,7 +28,8 @@ mod sine;
 use std::ops::Range;
 use std::sync::Arc;
 
-use legwork_program::{Program, Rate};
+use legwork_block::ContinuousState;
+use legwork_program::{Placed, Program, Rate};
 
 use crate::budget;
 use crate::chart::Chart;
@@ -33,6 +39,7 @@ use crate::trim::{endless, period};
 use difference::{Column, differences};
 
 pub use difference::Quality;
+pub(crate) use difference::{NEAREST, column, power_of_two};
 pub use names::StateName;
 pub use sine::{SineOptions, SinePoint, sine_response};
 
@@ -46,6 +53,38 @@ pub struct InputPlace {
     pub adds: bool,
 }
 
+/// How the slopes of a continuous linearisation are found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Block by block: by the block's own derivative, or by differences of the block alone.
+    #[default]
+    Blocks,
+    /// By differences of the whole program.
+    Differences,
+}
+
+/// How the slopes of a block were found, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum How {
+    /// By the derivative that it offers.
+    Analytic,
+    /// By differences of the block alone.
+    Differences(Quality),
+    /// Within differences of the whole: of the program, or of its map over a period.
+    Whole(Quality),
+}
+
+/// How the slopes of a block were found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockSlopes {
+    /// Its path.
+    pub path: String,
+    /// Its kind.
+    pub kind: &'static str,
+    /// How; the worst of its output groups and its rate.
+    pub how: How,
+}
+
 /// Options of [`linearize`].
 #[derive(Debug, Clone, Default)]
 pub struct LinearOptions {
@@ -54,6 +93,8 @@ pub struct LinearOptions {
     /// Whether the result is a map from one period to the next; without, it is if any block of the
     /// program has a period.
     pub sampled: Option<bool>,
+    /// How the slopes of a continuous one are found.
+    pub method: Method,
     /// Inputs.
     pub inputs: Vec<InputPlace>,
     /// Outputs: where their numbers live in the arena.
@@ -85,8 +126,13 @@ pub struct Linearised {
     pub input_values: Vec<f64>,
     /// The outputs.
     pub output_values: Vec<f64>,
-    /// How each column was found: those of the states, then those of the inputs.
+    /// How good each column is: those of the states, then those of the inputs. The worst of the
+    /// differences in it.
     pub quality: Vec<Quality>,
+    /// How the slopes of each block were found that has any, in the order of paths; of differences
+    /// of the whole, those of blocks with states. Blocks that the compiler made are left out unless
+    /// they were differenced.
+    pub blocks: Vec<BlockSlopes>,
     /// Paths of blocks whose discrete state is none of the states: held, or run as it is.
     pub held: Vec<String>,
 }
@@ -104,14 +150,16 @@ pub fn linearize(program: &Program, options: &LinearOptions) -> Result<Linearise
     let columns = rows + options.inputs.len();
     let sizes = point.sizes();
     budget::dense(program, (rows + outputs, columns), (point.time, point.simulation.tick()))?;
-    let (nominal, found) =
-        differences(columns, rows + outputs, &sizes, |delta, out| point.evaluate(delta, out))?;
-    let entry = |i: usize, j: usize| found[j].slopes[i];
-    let block = |is: Range<usize>, js: Range<usize>| -> Vec<f64> {
-        is.flat_map(|i| js.clone().map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect()
+    let Found { nominal, columns: found, blocks } = match (sampled, options.method) {
+        (false, Method::Blocks) => point.chained()?,
+        _ => point.differenced(&sizes)?,
     };
     let (x, y) = (0..rows, rows..rows + outputs);
     let inputs = rows..columns;
+    let entry = |i: usize, j: usize| found[j].0[i];
+    let block = |is: Range<usize>, js: Range<usize>| -> Vec<f64> {
+        is.flat_map(|i| js.clone().map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect()
+    };
     Ok(Linearised {
         time: point.time,
         period: sampled.then_some(point.length),
@@ -119,7 +167,8 @@ pub fn linearize(program: &Program, options: &LinearOptions) -> Result<Linearise
         b: block(x.clone(), inputs.clone()),
         c: block(y.clone(), x),
         d: block(y, inputs),
-        quality: found.iter().map(|Column { quality, .. }| *quality).collect(),
+        quality: found.iter().map(|column| column.1).collect(),
+        blocks,
         drift: point.drift(&nominal[..rows]),
         input_values: point.base.clone(),
         output_values: nominal[rows..].to_vec(),
@@ -129,10 +178,23 @@ pub fn linearize(program: &Program, options: &LinearOptions) -> Result<Linearise
     })
 }
 
+/// What was found: the values, the columns of slopes, and how those of blocks were found.
+struct Found {
+    nominal: Vec<f64>,
+    columns: Vec<Column>,
+    blocks: Vec<BlockSlopes>,
+}
+
 /// Whether a block has a period.
 fn has_rates(program: &Program) -> bool {
     let is_periodic = |rate: Rate| matches!(rate, Rate::Periodic { .. });
     program.nodes.iter().any(|node| is_periodic(node.rate) || is_periodic(node.update_rate))
+}
+
+/// How many coordinates a block's continuous state has.
+fn coordinate_count(placed: &Placed) -> usize {
+    let position: usize = placed.parts.iter().map(|part| part.tangent_len()).sum();
+    if matches!(placed.state, ContinuousState::Second(_)) { 2 * position } else { position }
 }
 
 /// A program at the moment, and the numbers that are changed around it.
@@ -253,6 +315,60 @@ impl Point {
         sizes
     }
 
+    /// Columns by differences of the whole.
+    fn differenced(&mut self, sizes: &[f64]) -> Result<Found, RunFault> {
+        let (rows, outputs, columns) = (self.states(), self.outputs.len(), sizes.len());
+        let (nominal, found) =
+            differences(columns, rows + outputs, sizes, |delta, out| self.evaluate(delta, out))?;
+        // Each block with states has the quality of the worst of its columns.
+        let program = Arc::clone(&self.program);
+        let mut worst: Vec<Option<Quality>> = vec![None; program.nodes.len()];
+        let mut qualities = found.iter().map(|column| column.1);
+        let continuous = program.nodes.iter().enumerate().map(|(i, node)| {
+            let placed = node.continuous.as_ref();
+            (i, placed.map_or(0, coordinate_count))
+        });
+        let discrete = self.discrete.iter().map(|(node, numbers)| (*node, numbers.len()));
+        for (node, count) in continuous.chain(discrete) {
+            let own = qualities.by_ref().take(count).max();
+            worst[node] = worst[node].max(own);
+        }
+        let how = worst.into_iter().map(|worst| worst.map(How::Whole)).collect();
+        Ok(Found { nominal, columns: found, blocks: self.blocks(how) })
+    }
+
+    /// Columns block by block.
+    fn chained(&mut self) -> Result<Found, RunFault> {
+        let (rows, outputs) = (self.states(), self.outputs.len());
+        let mut nominal = vec![0.0; rows + outputs];
+        let opened = self.open(&[]);
+        let origin = vec![0.0; rows];
+        let (rates, of_outputs) = nominal.split_at_mut(rows);
+        let of_blocks = self.simulation.rate_at(&mut self.chart, (&origin, &self.x), rates)?;
+        self.read(of_outputs);
+        let chained = self.simulation.slopes(&self.chart, &opened, &of_blocks)?;
+        let columns = chained.quality.iter().map(|quality| (vec![0.0; rows + outputs], *quality));
+        let mut columns: Vec<Column> = columns.collect();
+        let shown = self.outputs.iter().map(|place| &chained.arena[*place as usize]);
+        for (i, row) in chained.rates.iter().chain(shown).enumerate() {
+            for (column, slope) in row {
+                columns[*column as usize].0[i] = *slope;
+            }
+        }
+        Ok(Found { nominal, columns, blocks: self.blocks(chained.how) })
+    }
+
+    /// What is told of how the slopes of blocks were found.
+    fn blocks(&self, how: Vec<Option<How>>) -> Vec<BlockSlopes> {
+        let all = self.program.nodes.iter().zip(how);
+        let told = all.filter_map(|(node, how)| {
+            let how = how?;
+            let is_told = !node.hidden || how != How::Analytic;
+            is_told.then(|| BlockSlopes { path: node.path.clone(), kind: node.kind, how })
+        });
+        told.collect()
+    }
+
     /// How fast the state moves, or how far in a period.
     fn drift(&mut self, rates: &[f64]) -> Vec<f64> {
         if !self.sampled {
@@ -277,7 +393,7 @@ impl Point {
     }
 
     /// Opens the inputs, with these distances from what they are.
-    fn open(&mut self, deltas: &[f64]) {
+    fn open(&mut self, deltas: &[f64]) -> Vec<Opened> {
         let opened = self.inputs.iter().enumerate().map(|(i, input)| {
             let delta = deltas.get(i).copied().unwrap_or(0.0);
             let value = if input.adds { delta } else { self.base[i] + delta };
@@ -285,6 +401,7 @@ impl Point {
         });
         let opened: Vec<Opened> = opened.collect();
         self.simulation.open(&opened, &self.base);
+        opened
     }
 
     /// The numbers of discrete states.

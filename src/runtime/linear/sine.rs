@@ -54,6 +54,7 @@ pub fn sine_response(
         sampled: Some(false),
         inputs: vec![options.input],
         outputs: vec![options.output],
+        ..LinearOptions::default()
     };
     let mut point = Point::reach(program, &linear)?;
     let step = program.base.at(program.step_ticks);

@@ -50,18 +50,16 @@ impl Engine {
         self.plan.classes[self.plan.tasks[task].rate as usize]
     }
 
-    /// Output groups that act at once: all but those of blocks with a period and discrete state,
-    /// which hold, and of the inputs of the diagram. Those that are held inside a step, such as
-    /// contact forces, are computed too.
-    fn immediate_outputs(&mut self) -> Result<(), RunFault> {
-        self.outputs_of(|engine, i| {
-            let node = engine.plan.tasks[i].node;
-            match engine.rate_of(i) {
-                Rate::Continuous => true,
-                Rate::Periodic { .. } => !engine.plan.program.nodes[node].updates,
-                Rate::Constant => !engine.plan.program.inputs.iter().any(|port| port.node == node),
-            }
-        })
+    /// Whether an output group acts at once: all but those of blocks with a period and discrete
+    /// state, which hold, and of the inputs of the diagram. Those that are held inside a step, such
+    /// as contact forces, are computed too.
+    pub(super) fn acts_at_once(&self, i: usize) -> bool {
+        let node = self.plan.tasks[i].node;
+        match self.rate_of(i) {
+            Rate::Continuous => true,
+            Rate::Periodic { .. } => !self.plan.program.nodes[node].updates,
+            Rate::Constant => !self.plan.program.inputs.iter().any(|port| port.node == node),
+        }
     }
 }
 
@@ -125,7 +123,7 @@ impl Simulation {
 
     /// The rate of the continuous state at `x`, in the coordinates `u` of a chart: `x` is
     /// `retract(x₀, u)`. Blocks with discrete state and a period hold. Outputs are then those of
-    /// `x`.
+    /// `x`. Returns what the blocks' `derivative` gave.
     ///
     /// The outputs of the present step have been computed.
     pub(crate) fn rate_at(
@@ -133,15 +131,15 @@ impl Simulation {
         chart: &mut Chart,
         (u, x): (&[f64], &[f64]),
         out: &mut [f64],
-    ) -> Result<(), RunFault> {
+    ) -> Result<Vec<f64>, RunFault> {
         debug_assert!(self.engine.state.cursor != Cursor::Output(0), "outputs come first");
         self.engine.state.x.copy_from_slice(x);
-        self.engine.immediate_outputs()?;
+        self.engine.outputs_of(Engine::acts_at_once)?;
         let mut rates = vec![0.0; self.engine.plan.program.rate_len];
         self.engine.derivatives(0.0, true, x, &mut rates)?;
         let gates = self.engine.plan.derivatives.iter().map(|role| role.gate);
         chart.freeze(gates.map(|gate| !self.engine.is_on(gate)));
         chart.rate(u, x, &rates, out);
-        Ok(())
+        Ok(rates)
     }
 }

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use legwork_block::{
-    Fault, Instance, Outcome, OutputIo, Parameters, Report, Type, View, WrapBlock,
+    Fault, Instance, Outcome, OutputIo, Parameters, Report, Slope, SlopeEntry, SlopesIo, Type,
+    View, WrapBlock,
 };
 
 use super::Simulation;
@@ -192,6 +193,10 @@ impl Instance for Measured {
 
     fn update(&mut self, view: View<'_>, x: &[f64]) -> Outcome {
         self.time(|tallies| &tallies.update, |inner| inner.update(view, x))
+    }
+
+    fn slopes(&mut self, io: SlopesIo<'_>, entries: &mut Vec<SlopeEntry>) -> Slope {
+        self.inner.slopes(io, entries)
     }
 
     fn derivative(&mut self, view: View<'_>, x: &[f64], rate: &mut [f64]) -> Outcome {
