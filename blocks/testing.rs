@@ -5,12 +5,15 @@ pub(crate) mod integrate;
 mod layout;
 pub(crate) mod robots;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use legwork_block::{
-    Block, ContinuousState, Declaration, Files, Instance, InstanceIo, Invalid, Manifold, Outcome,
-    OutputIo, PortTable, Ports, Resource, Resources, Time, Type, View, erase,
+    Block, ContinuousState, Declaration, Diagnostics, ErasedBlock, FileId, Files, Instance,
+    InstanceIo, Invalid, Manifold, Outcome, OutputIo, PortTable, Ports, Registry, Resource,
+    Resources, Slope, SlopeBy, SlopeEntry, SlopesIo, Time, Type, View, erase,
 };
+use legwork_diagram::document::parse;
 use serde::de::DeserializeOwned;
 
 use layout::{Solution, place, visible};
@@ -80,13 +83,36 @@ impl Bench {
     }
 
     /// The same in a diagram with files.
-    #[expect(clippy::panic_in_result_fn, reason = "a test that gives wrong inputs is a mistake")]
     pub(crate) fn reading<B: Block>(
         block: B,
         given: &[Type],
         files: &dyn Files,
     ) -> Result<Self, Invalid> {
-        let (declaration, planned) = erase(block).plan(Ports::new(&Nothing, files, 0.001))?;
+        Self::erased(erase(block), given, files)
+    }
+
+    /// The block of a text, as a diagram has it.
+    pub(crate) fn of_text(text: &str, given: &[Type]) -> Self {
+        let mut registry = Registry::default();
+        crate::register(&mut registry);
+        let node = parse(FileId(0), text.as_bytes()).expect("the text is written well");
+        let name = node.kind_name().expect("a block").text.clone();
+        let kind = registry.blocks().find(|kind| kind.kind == name).expect("a known block");
+        let mut diagnostics = Diagnostics::default();
+        let block = (kind.bind)(&node, &(), &[], &mut diagnostics);
+        let told: Vec<&str> = diagnostics.iter().map(|one| one.message.as_str()).collect();
+        let block = block.unwrap_or_else(|| panic!("{text}: {told:?}"));
+        let bench = Self::erased(block, given, &Nothing);
+        bench.unwrap_or_else(|invalid| panic!("{text}: {}", invalid.message))
+    }
+
+    #[expect(clippy::panic_in_result_fn, reason = "a test that gives wrong inputs is a mistake")]
+    fn erased(
+        block: Arc<dyn ErasedBlock>,
+        given: &[Type],
+        files: &dyn Files,
+    ) -> Result<Self, Invalid> {
+        let (declaration, planned) = block.plan(Ports::new(&Nothing, files, 0.001))?;
         assert_eq!(declaration.inputs.len(), given.len(), "number of inputs");
         let mut solution = Solution::default();
         for (input, given) in declaration.inputs.iter().zip(given) {
@@ -188,6 +214,87 @@ impl Bench {
         let view = View { time: self.time(t), arena: &self.arena, shared: &[] };
         self.instance.derivative(view, &self.x, &mut rate).expect("no fault");
         rate
+    }
+
+    /// How far the slopes that the block offers are from central differences over every number of
+    /// its inputs and of its state, relative to the largest or 1; nothing if it offers none.
+    pub(crate) fn slope_error(&mut self, t: f64) -> Option<f64> {
+        let mut worst = 0.0_f64;
+        for group in 0..self.declaration.groups.len() {
+            let offered = self.offered(t, Some(group))?;
+            worst = worst.max(self.apart(&offered, |bench| {
+                bench.output(t).expect("no fault");
+                bench.arena[bench.first_output..].to_vec()
+            }));
+        }
+        if self.rate_len > 0 {
+            let offered = self.offered(t, None)?;
+            worst = worst.max(self.apart(&offered, |bench| bench.derivative(t)));
+        }
+        Some(worst)
+    }
+
+    /// The Jacobian that is offered of the outputs or of the rate, if one is: (row, column), the
+    /// columns of the state behind those of the inputs.
+    fn offered(&mut self, t: f64, group: Option<usize>) -> Option<BTreeMap<(usize, usize), f64>> {
+        let mut entries = Vec::new();
+        let io = SlopesIo {
+            time: self.time(t),
+            output: group.map(|group| (group, self.first_output as u32)),
+            x: &self.x,
+            rate_len: self.rate_len,
+            arena: &self.arena,
+            shared: &[],
+        };
+        if self.instance.slopes(io, &mut entries) == Slope::Unknown {
+            return None;
+        }
+        let mut jacobian = BTreeMap::new();
+        for SlopeEntry { row, by, slope } in entries {
+            let column = match by {
+                SlopeBy::Input(place) => place as usize,
+                SlopeBy::State(i) => self.first_output + i as usize,
+            };
+            *jacobian.entry((row as usize, column)).or_insert(0.0) += slope;
+        }
+        Some(jacobian)
+    }
+
+    fn apart(
+        &mut self,
+        offered: &BTreeMap<(usize, usize), f64>,
+        value: impl Fn(&mut Self) -> Vec<f64>,
+    ) -> f64 {
+        let mut worst = 0.0_f64;
+        for column in 0..self.first_output + self.x.len() {
+            let h = 1e-5;
+            let mut at = |h: f64| {
+                let (arena, x) = (self.arena.clone(), self.x.clone());
+                match column.checked_sub(self.first_output) {
+                    Some(i) => self.x[i] += h,
+                    None => self.arena[column] += h,
+                }
+                let value = value(self);
+                (self.arena, self.x) = (arena, x);
+                value
+            };
+            let (above, below) = (at(h), at(-h));
+            for (row, (above, below)) in above.iter().zip(&below).enumerate() {
+                let slope = (above - below) / (2.0 * h);
+                let own = offered.get(&(row, column)).copied().unwrap_or(0.0);
+                worst = worst.max((slope - own).abs() / slope.abs().max(1.0));
+            }
+        }
+        worst
+    }
+
+    /// Writes numbers that are spread evenly over an interval to all inputs and the state.
+    pub(crate) fn spread(&mut self, seed: usize, (lower, upper): (f64, f64)) {
+        let inputs = self.arena[..self.first_output].iter_mut();
+        for (i, number) in inputs.chain(&mut self.x).enumerate() {
+            let part = (0.618_033_988_75 * (i + 29 * seed + 1) as f64).fract();
+            *number = lower + part * (upper - lower);
+        }
     }
 
     /// The output `name`, leaf after leaf.

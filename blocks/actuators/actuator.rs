@@ -2,8 +2,8 @@
 
 use legwork_block::quantity::{Frequency, Limit, PerJoint, Positive, Torque};
 use legwork_block::{
-    Block, DerivativeCx, Dim, Invalid, NO_FEEDS, Outcome, OutputCx, Parameters, Ports, Sizes, Type,
-    UpdateCx, Vector, Written, block, parameters, ports,
+    Block, DerivativeCx, Dim, Invalid, NO_FEEDS, Outcome, OutputCx, Parameters, Ports, Sizes,
+    Slope, SlopesCx, Type, UpdateCx, Vector, Written, block, parameters, ports,
 };
 
 use crate::robot::joint_values::{JointValues, torques, unit_of};
@@ -131,6 +131,37 @@ impl Block for Actuator {
     fn derivative(&self, plan: &Self::Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
         plan.lag.slopes(limited(cx.inputs.get(plan.u), cx.scratch), cx.x, cx.rate);
         Ok(())
+    }
+
+    /// On the present side of each limit; at a limit itself differences tell both sides.
+    fn output_slopes(&self, plan: &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let tau = cx.slopes.rows(plan.tau, 0);
+        let (by, at) = match plan.lag {
+            Lag::None => (cx.slopes.columns(plan.u, 0), cx.inputs.get(plan.u)),
+            Lag::Continuous(_) => (cx.slopes.state(), cx.x),
+            Lag::Discrete(_) => return Slope::Exact,
+        };
+        if at.iter().zip(&*cx.scratch).any(|(torque, limit)| torque.abs() == *limit) {
+            return Slope::Unknown;
+        }
+        let limits = &*cx.scratch;
+        cx.slopes.each(tau, by, |i| if at[i].abs() < limits[i] { 1.0 } else { 0.0 });
+        Slope::Exact
+    }
+
+    fn rate_slopes(&self, plan: &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let Lag::Continuous(rate) = plan.lag else { return Slope::Exact };
+        let (u, limits) = (cx.inputs.get(plan.u), &*cx.scratch);
+        if u.iter().zip(limits).any(|(u, limit)| u.abs() == *limit) {
+            return Slope::Unknown;
+        }
+        let rates = cx.slopes.rates();
+        let by_u = |i: usize| if u[i].abs() < limits[i] { rate } else { 0.0 };
+        cx.slopes.each(rates, cx.slopes.columns(plan.u, 0), by_u);
+        for i in 0..rates.len() {
+            cx.slopes.add((rates, i), (cx.slopes.state(), i), -rate);
+        }
+        Slope::Exact
     }
 }
 

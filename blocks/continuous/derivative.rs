@@ -3,7 +3,7 @@
 use legwork_block::quantity::{AngularVelocity, Positive, Tensor};
 use legwork_block::{
     Any, Block, ContinuousState, DerivativeCx, Dim, Manifold, Outcome, OutputCx, Parameters, Sizes,
-    Type, block, parameters, ports,
+    Slope, SlopesCx, Type, block, parameters, ports,
 };
 
 use crate::signal::{shape, units};
@@ -61,6 +61,20 @@ impl Block for Derivative {
             *rate = filter * (u - x);
         }
         Ok(())
+    }
+
+    fn output_slopes(&self, io: &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let (filter, y) = (self.filter.value(), cx.slopes.rows(io.y, 0));
+        cx.slopes.each(y, cx.slopes.columns(io.u, 0), |_| filter);
+        cx.slopes.each(y, cx.slopes.state(), |_| -filter);
+        Slope::Exact
+    }
+
+    fn rate_slopes(&self, io: &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let (filter, rates) = (self.filter.value(), cx.slopes.rates());
+        cx.slopes.each(rates, cx.slopes.columns(io.u, 0), |_| filter);
+        cx.slopes.each(rates, cx.slopes.state(), |_| -filter);
+        Slope::Exact
     }
 }
 

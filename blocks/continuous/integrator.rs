@@ -3,7 +3,8 @@
 use legwork_block::quantity::Tensor;
 use legwork_block::{
     Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, Invalid, Manifold, Outcome,
-    OutputCx, Parameters, Ports, ResetCx, Sizes, Type, UpdateCx, block, parameters, ports,
+    OutputCx, Parameters, Ports, ResetCx, Sizes, Slope, SlopesCx, Type, UpdateCx, block,
+    parameters, ports,
 };
 
 use crate::continuous::limits::{self, Limits, Start};
@@ -176,6 +177,16 @@ impl Block for Integrator {
             limits.apply(cx.x);
         }
         Ok(())
+    }
+
+    fn output_slopes(&self, plan: &Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        cx.slopes.each(cx.slopes.rows(plan.io.y, 0), cx.slopes.state(), |_| 1.0);
+        Slope::Exact
+    }
+
+    fn rate_slopes(&self, plan: &Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        limits::rate_slopes(cx.state, plan.io.u, &mut cx.slopes);
+        Slope::Exact
     }
 }
 

@@ -1,7 +1,7 @@
 //! Limits of continuous state.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{Invalid, Unit};
+use legwork_block::{Any, In, Invalid, Slopes, Unit};
 
 use crate::nonlinear::saturation::limit;
 use crate::signal::pieces::{self, Piece};
@@ -120,4 +120,11 @@ pub(crate) fn rates(u: &[f64], held: &[Piece], rates: &mut [f64]) {
             *rate = 0.0;
         }
     }
+}
+
+/// The slopes of [`rates`] over the input `u`.
+pub(crate) fn rate_slopes(held: &[Piece], u: In<Any>, slopes: &mut Slopes<'_>) {
+    let is_free = |i: usize| held.get(i).is_none_or(|piece| *piece == Piece::Inside);
+    let slope = |i: usize| if is_free(i) { 1.0 } else { 0.0 };
+    slopes.each(slopes.rates(), slopes.columns(u, 0), slope);
 }

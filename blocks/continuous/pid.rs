@@ -3,8 +3,8 @@
 use legwork_block::quantity::{AngularVelocity, Frequency, Positive, Tensor};
 use legwork_block::{
     Any, Block, ContinuousState, DerivativeCx, Dim, Inputs, Invalid, Manifold, Outcome, OutputCx,
-    Parameters, Ports, RateRule, Sizes, SymbolicUnit, Type, Unit, UpdateCx, Written, block,
-    parameters, ports,
+    Parameters, Ports, RateRule, Sizes, Slope, SlopesCx, SymbolicUnit, Type, Unit, UpdateCx,
+    Written, block, parameters, ports,
 };
 use serde::{Deserialize, Serialize};
 
@@ -361,6 +361,76 @@ impl Block for Pid {
             }
         }
         Ok(())
+    }
+
+    /// On the present side of each limit; at a limit itself differences tell both sides.
+    fn output_slopes(&self, plan: &Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let (y, u, x) =
+            (cx.slopes.rows(plan.io.y, 0), cx.slopes.columns(plan.io.u, 0), cx.slopes.state());
+        let feed_forward = cx.slopes.optional(plan.io.feed_forward, 0);
+        let count = plan.channels.len();
+        for (i, wanted) in plan.wanted(cx.inputs).enumerate() {
+            let Channel { kp, ki, kd, limits: (lower, upper), .. } = plan.channels[i];
+            let (v, by_error) = if self.discrete {
+                let period = cx.time.step;
+                let derivative = kd * plan.filter / (1.0 + plan.filter * period);
+                let integral = self.method.parts().0 * period * ki;
+                let v = plan.discrete(i, cx.state, wanted, self.method, period).1;
+                (v, kp + integral + derivative)
+            } else {
+                let by_filter = if plan.derivative { kd * plan.filter } else { 0.0 };
+                (plan.continuous(i, cx.x, wanted), kp + by_filter)
+            };
+            if v == lower || v == upper {
+                return Slope::Unknown;
+            }
+            if v < lower || v > upper {
+                continue;
+            }
+            cx.slopes.add((y, i), (u, i), by_error);
+            if let Some(feed_forward) = feed_forward {
+                cx.slopes.add((y, i), (feed_forward, i), 1.0);
+            }
+            if !self.discrete {
+                cx.slopes.add((y, i), (x, i), 1.0);
+                cx.slopes.add((y, i), (x, count + i), -kd * plan.filter);
+            }
+        }
+        Slope::Exact
+    }
+
+    fn rate_slopes(&self, plan: &Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let (rates, u, x) = (cx.slopes.rates(), cx.slopes.columns(plan.io.u, 0), cx.slopes.state());
+        let feed_forward = cx.slopes.optional(plan.io.feed_forward, 0);
+        let count = plan.channels.len();
+        for (i, wanted) in plan.wanted(cx.inputs).enumerate() {
+            let Channel { kp, ki, kd, limits: (lower, upper), .. } = plan.channels[i];
+            if plan.derivative {
+                cx.slopes.add((rates, count + i), (u, i), plan.filter);
+                cx.slopes.add((rates, count + i), (x, count + i), -plan.filter);
+            }
+            let v = plan.continuous(i, cx.x, wanted);
+            let beyond = v < lower || v > upper;
+            if v == lower || v == upper || (beyond && ki * wanted.error == 0.0) {
+                return Slope::Unknown;
+            }
+            // How the rate follows the error, and v beyond a limit.
+            let (by_error, by_v) = match self.anti_windup {
+                AntiWindup::BackCalculation { gain } if beyond => (ki, -gain.value()),
+                AntiWindup::Clamping if (v > upper) == (ki * wanted.error > 0.0) && beyond => {
+                    (0.0, 0.0)
+                }
+                _ => (ki, 0.0),
+            };
+            let by_filter = if plan.derivative { kd * plan.filter } else { 0.0 };
+            cx.slopes.add((rates, i), (u, i), by_error + by_v * (kp + by_filter));
+            cx.slopes.add((rates, i), (x, i), by_v);
+            cx.slopes.add((rates, i), (x, count + i), -by_v * by_filter);
+            if let Some(feed_forward) = feed_forward {
+                cx.slopes.add((rates, i), (feed_forward, i), by_v);
+            }
+        }
+        Slope::Exact
     }
 }
 

@@ -3,8 +3,8 @@
 use legwork_block::quantity::{Scalar, Tensor};
 use legwork_block::{
     Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, Invalid, Manifold, Outcome,
-    OutputCx, Parameters, Ports, ResetCx, Sizes, Type, Unit, UpdateCx, Written, block, parameters,
-    ports,
+    OutputCx, Parameters, Ports, ResetCx, Sizes, Slope, SlopesCx, Type, Unit, UpdateCx, Written,
+    block, parameters, ports,
 };
 
 use crate::continuous::limits::{self, Limits, Start};
@@ -211,6 +211,22 @@ impl Block for SecondOrderIntegrator {
         }
         limits.apply(position);
         Ok(())
+    }
+
+    fn output_slopes(&self, plan: &Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let slopes = &mut cx.slopes;
+        let (state, position) = (slopes.state(), slopes.rows(plan.io.position, 0));
+        let (velocity, n) = (slopes.rows(plan.io.velocity, 0), position.len());
+        for i in 0..n {
+            slopes.add((position, i), (state, i), 1.0);
+            slopes.add((velocity, i), (state, n + i), 1.0);
+        }
+        Slope::Exact
+    }
+
+    fn rate_slopes(&self, plan: &Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        limits::rate_slopes(cx.state, plan.io.u, &mut cx.slopes);
+        Slope::Exact
     }
 }
 

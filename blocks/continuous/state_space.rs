@@ -2,7 +2,7 @@
 
 use legwork_block::{
     Block, ContinuousState, DerivativeCx, Dim, Manifold, Outcome, OutputCx, Parameters, Ports,
-    Sizes, Type, Written, block,
+    Sizes, Slope, SlopesCx, Type, Written, block,
 };
 
 use crate::signal::linear::linear_system;
@@ -40,6 +40,20 @@ impl Block for StateSpace {
     fn derivative(&self, plan: &Self::Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
         plan.system.next(cx.x, cx.inputs.get(plan.u).leaf(0), cx.rate);
         Ok(())
+    }
+
+    fn output_slopes(&self, plan: &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let y = cx.slopes.rows(plan.y, 0);
+        cx.slopes.matrix(y, cx.slopes.state(), plan.system.c(), 1.0);
+        cx.slopes.matrix(y, cx.slopes.columns(plan.u, 0), plan.system.d(), 1.0);
+        Slope::Exact
+    }
+
+    fn rate_slopes(&self, plan: &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let rates = cx.slopes.rates();
+        cx.slopes.matrix(rates, cx.slopes.state(), plan.system.a(), 1.0);
+        cx.slopes.matrix(rates, cx.slopes.columns(plan.u, 0), plan.system.b(), 1.0);
+        Slope::Exact
     }
 }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use legwork_block::quantity::{NonNegative, PerJoint, RotationalDamping, RotationalStiffness};
 use legwork_block::{
-    Block, Dim, Invalid, Outcome, OutputCx, PortUnit, Ports, Sizes, Unit, Vector, parameters, ports,
+    Block, Dim, Invalid, Outcome, OutputCx, PortUnit, Ports, Sizes, Slope, SlopesCx, Unit, Vector,
+    parameters, ports,
 };
 use legwork_mechanics::{Kinematics, MassMatrix, difference, mass_matrix};
 
@@ -187,6 +188,42 @@ impl Block for JointPd {
             *tau = torque(j, s_ref[j] - s[j], s_dot[j]);
         }
         Ok(())
+    }
+
+    /// Of joints of one coordinate; the turns of ball joints are differenced.
+    fn output_slopes(&self, plan: &Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let slopes = &mut cx.slopes;
+        let (q, nu) = (slopes.columns(plan.io.state, 0), slopes.columns(plan.io.state, 1));
+        let (tau, s_ref) = (slopes.rows(plan.io.tau, 0), slopes.columns(plan.io.s_ref, 0));
+        let n = tau.len();
+        // Where each joint is in q and in ν.
+        let mut places = Vec::with_capacity(n);
+        match &plan.robot {
+            Some(robot) => {
+                for tree in robot.model.trees() {
+                    let (q, v) = (tree.joint_configuration_range(), tree.joint_velocity_range());
+                    if q.len() != v.len() {
+                        return Slope::Unknown;
+                    }
+                    places.extend(q.zip(v));
+                }
+            }
+            None => places.extend((q.len() - n..q.len()).zip(nu.len() - n..nu.len())),
+        }
+        let s_dot_ref = slopes.optional(plan.io.s_dot_ref, 0);
+        let tau_ff = slopes.optional(plan.io.tau_ff, 0);
+        for (j, (at, v)) in places.into_iter().enumerate() {
+            let (kp, kd) = (cx.scratch.kp[j], cx.scratch.kd[j]);
+            slopes.add((tau, j), (s_ref, j), kp);
+            slopes.add((tau, j), (q, at), -kp);
+            slopes.add((tau, j), (nu, v), -kd);
+            for (given, slope) in [(s_dot_ref, kd), (tau_ff, 1.0)] {
+                if let Some(given) = given {
+                    slopes.add((tau, j), (given, j), slope);
+                }
+            }
+        }
+        Slope::Exact
     }
 }
 

@@ -6,7 +6,7 @@ macro_rules! last_input {
     ($block:ident, $rate:expr) => {
         const _: () = {
             use legwork_block::{Block, In, Invalid, Out, Outcome, OutputCx, Parameters, Ports};
-            use legwork_block::{Sizes, Type, UpdateCx, block};
+            use legwork_block::{Sizes, Slope, SlopesCx, Type, UpdateCx, block};
 
             use crate::discrete::leaves;
             use crate::signal::shape;
@@ -50,6 +50,11 @@ macro_rules! last_input {
                 fn output(&self, &(_, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
                     leaves::write(cx.state, y, &mut cx.outputs);
                     Ok(())
+                }
+
+                /// What is held does not move.
+                fn output_slopes(&self, _: &Self::Plan, _: &mut SlopesCx<'_, Self>) -> Slope {
+                    Slope::Exact
                 }
 
                 fn update(&self, &(u, _): &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {

@@ -1,6 +1,8 @@
 //! `ZeroOrderHold`: samples its input and holds it.
 
-use legwork_block::{Any, Block, Outcome, OutputCx, RateRule, block, parameters, ports};
+use legwork_block::{
+    Any, Block, Outcome, OutputCx, RateRule, Slope, SlopesCx, block, parameters, ports,
+};
 
 /// Samples its input at each hit of its period and holds it in between. `y(t) = u(t_k)` for
 /// `t_k ≤ t < t_k+1`.
@@ -26,6 +28,14 @@ impl Block for ZeroOrderHold {
             cx.outputs.leaf(io.y, leaf).copy_from_slice(u);
         }
         Ok(())
+    }
+
+    fn output_slopes(&self, io: &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        for leaf in 0..cx.slopes.leaf_count(io.u) {
+            let (y, u) = (cx.slopes.rows(io.y, leaf), cx.slopes.columns(io.u, leaf));
+            cx.slopes.each(y, u, |_| 1.0);
+        }
+        Slope::Exact
     }
 }
 

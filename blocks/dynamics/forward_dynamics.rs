@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use legwork_block::{
-    Block, Fault, Invalid, Matrix, Outcome, OutputCx, Report, Shared, Sizes, UpdateCx, Vector,
-    block, parameters, ports,
+    Block, Fault, Invalid, Matrix, Outcome, OutputCx, Report, Shared, Sizes, Slope, SlopesCx,
+    UpdateCx, Vector, block, parameters, ports,
 };
 use legwork_mechanics::{
-    ArticulatedBody, Kinematics, add_transposed_product, articulated_body, forward_dynamics,
+    ArticulatedBody, Derivatives, InverseDynamics, InverseMass, Kinematics, MassFactor, MassMatrix,
+    add_transposed_product, articulated_body, bias_force, forward_dynamics,
+    forward_dynamics_derivatives, mass_matrix,
 };
 
 use crate::buses::{RobotDims, StateBus};
@@ -18,6 +20,7 @@ use crate::robot::name::RobotName;
 use crate::robot::passive_forces::{PassiveForces, StepEnd};
 use crate::robot::shared_kinematics::kinematics;
 use crate::robot::shared_mass::{Mass, mass};
+use crate::robot::state_slopes::by_configuration;
 
 /// Acceleration of a robot: `ν̇ = M⁻¹ (Sᵀτ + Jᵀf + f_ext − h − d ν − k (s − r))`.
 ///
@@ -47,6 +50,7 @@ use crate::robot::shared_mass::{Mass, mass};
             Asked::ArticulatedBody(kinematics(ports, &robot, state), StepEnd::of(ports))
         }
     };
+    keep step_end: StepEnd = StepEnd::of(ports);
     in  tau: Vector::of(n), unit_of(&torques(&robot.model)), "joint torques τ",
         units "N m, N";
     /// Efforts of the joints; empty if none has one.
@@ -168,6 +172,91 @@ impl Block for ForwardDynamics {
 
     fn report(&self, plan: &Self::Plan, state: &EffortWatch, report: &mut Report) {
         state.report(&plan.robot.model, report);
+    }
+
+    /// `∂ν̇/∂x = −M⁻¹ ∂(M ν̇ + h + p)/∂x` and `∂ν̇/∂F = M⁻¹`. Where a step adds damping or springs to M,
+    /// whose slopes are not known, it is differenced.
+    fn output_slopes(&self, plan: &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let model = &plan.robot.model;
+        let mut passive = PassiveForces::new(model, plan.step_end);
+        if passive.acts && plan.step_end != StepEnd::Unknown {
+            return Slope::Unknown;
+        }
+        let (state, tau) = (cx.inputs.get(plan.state), cx.inputs.get(plan.tau));
+        let nv = model.velocity_dim();
+        let mut kinematics = Kinematics::new(model);
+        kinematics.update(model, state.q, state.nu);
+        let (mut mass, mut factor) = (MassMatrix::new(model), MassFactor::new(model));
+        mass_matrix(model, &kinematics, &mut mass);
+        if nv == 0 || factor.factorize(&mass).is_err() {
+            return Slope::Unknown;
+        }
+        let mut opposing = vec![0.0; nv];
+        bias_force(model, &kinematics, &mut InverseDynamics::new(model), &mut opposing);
+        passive.update(model, state.q, state.nu, cx.time);
+        passive.add_to(1.0, &mut opposing);
+        let mut external = vec![0.0; nv];
+        if let Some(force) = cx.inputs.optional(plan.external) {
+            external.copy_from_slice(force);
+        }
+        let contacts = cx.inputs.optional(plan.jacobian).zip(cx.inputs.optional(plan.forces));
+        if let Some((jacobian, forces)) = contacts {
+            add_transposed_product(jacobian, forces, &mut external);
+        }
+        let mut acceleration = vec![0.0; nv];
+        forward_dynamics(model, &factor, &opposing, tau, &external, &mut acceleration);
+        let [mut by_q, mut by_nu, mut inverse] = [(); 3].map(|()| vec![0.0; nv * nv]);
+        let mut by_tau = vec![0.0; nv * model.joint_dim()];
+        forward_dynamics_derivatives(
+            model,
+            &kinematics,
+            &factor,
+            &acceleration,
+            &mut Derivatives::new(model),
+            &mut by_q,
+            &mut by_nu,
+            &mut by_tau,
+        );
+        factor.write_inverse(&mut InverseMass::new(model), &mut inverse);
+        if passive.acts {
+            let mut slope = vec![0.0; nv];
+            model.joint_damping_slope(state.nu, &mut slope);
+            take_scaled_columns(&mut by_nu, &inverse, &slope);
+            model.joint_stiffness(&mut slope);
+            take_scaled_columns(&mut by_q, &inverse, &slope);
+        }
+        let slopes = &mut cx.slopes;
+        let rows = slopes.rows(plan.nu_dot, 0);
+        let (q, nu) = (slopes.columns(plan.state, 0), slopes.columns(plan.state, 1));
+        by_configuration(model, state.q, &by_q, (rows, q), slopes);
+        slopes.matrix(rows, nu, &by_nu, 1.0);
+        slopes.matrix(rows, slopes.columns(plan.tau, 0), &by_tau, 1.0);
+        if let Some(external) = slopes.optional(plan.external, 0) {
+            slopes.matrix(rows, external, &inverse, 1.0);
+        }
+        let columns = slopes.optional(plan.jacobian, 0).zip(slopes.optional(plan.forces, 0));
+        let (Some((jacobian, forces)), Some((by_jacobian, by_forces))) = (contacts, columns) else {
+            return Slope::Exact;
+        };
+        let count = forces.len();
+        for (k, own) in inverse.chunks_exact(nv).enumerate() {
+            for (i, response) in own.iter().enumerate() {
+                for r in 0..count {
+                    let place = k * count + r;
+                    slopes.add((rows, i), (by_jacobian, place), response * forces[r]);
+                    slopes.add((rows, i), (by_forces, r), response * jacobian[place]);
+                }
+            }
+        }
+        Slope::Exact
+    }
+}
+
+/// `A −= M⁻¹ diag(slope)`, column by column.
+fn take_scaled_columns(matrix: &mut [f64], inverse: &[f64], slope: &[f64]) {
+    let columns = inverse.chunks_exact(slope.len()).zip(slope);
+    for (column, (response, slope)) in matrix.chunks_exact_mut(slope.len()).zip(columns) {
+        column.iter_mut().zip(response).for_each(|(entry, own)| *entry -= slope * own);
     }
 }
 

@@ -2,8 +2,13 @@
 
 use std::sync::Arc;
 
-use legwork_block::{Block, Outcome, OutputCx, Sizes, Vector, block, parameters, ports};
-use legwork_mechanics::{Kinematics, inverse_dynamics};
+use legwork_block::{
+    Block, Outcome, OutputCx, Sizes, Slope, SlopesCx, Vector, block, parameters, ports,
+};
+use legwork_mechanics::{
+    Derivatives, Kinematics, MassMatrix, inverse_dynamics, inverse_dynamics_derivatives,
+    mass_matrix,
+};
 
 use crate::buses::{RobotDims, StateBus};
 use crate::robot::frames::write_joint_rows;
@@ -12,6 +17,7 @@ use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::passive_forces::{PassiveForces, StepEnd};
 use crate::robot::shared_kinematics::kinematics;
+use crate::robot::state_slopes::by_configuration;
 
 /// Generalised forces that an acceleration takes.
 ///
@@ -79,6 +85,55 @@ impl Block for InverseDynamics {
         cx.outputs.get(plan.force).copy_from_slice(force);
         write_joint_rows(&plan.robot, force, plan.tau, &mut cx.outputs);
         Ok(())
+    }
+
+    /// `∂F/∂ν̇ = M`; over q and ν by the derivatives of the recursion, and those of the joints' own
+    /// forces.
+    fn output_slopes(&self, plan: &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let model = &plan.robot.model;
+        let nv = model.velocity_dim();
+        let kinematics = cx.inputs.shared(plan.kinematics);
+        let (state, nu_dot) = (cx.inputs.get(plan.state), cx.inputs.get(plan.nu_dot));
+        let [mut by_q, mut by_nu, mut dense] = [(); 3].map(|()| vec![0.0; nv * nv]);
+        let mut workspace = Derivatives::new(model);
+        let own = (&mut by_q, &mut by_nu);
+        inverse_dynamics_derivatives(model, kinematics, nu_dot, &mut workspace, own.0, own.1);
+        let mut mass = MassMatrix::new(model);
+        mass_matrix(model, kinematics, &mut mass);
+        mass.write_dense(&mut dense);
+        if cx.scratch.passive.acts {
+            let mut slope = vec![0.0; nv];
+            model.joint_damping_slope(state.nu, &mut slope);
+            by_nu.iter_mut().step_by(nv + 1).zip(&slope).for_each(|(entry, own)| *entry += own);
+            model.joint_stiffness(&mut slope);
+            by_q.iter_mut().step_by(nv + 1).zip(&slope).for_each(|(entry, own)| *entry += own);
+        }
+        let slopes = &mut cx.slopes;
+        let (q, nu) = (slopes.columns(plan.state, 0), slopes.columns(plan.state, 1));
+        let (by_nu_dot, external) =
+            (slopes.columns(plan.nu_dot, 0), slopes.optional(plan.external, 0));
+        let (force, tau) = (slopes.rows(plan.force, 0), slopes.rows(plan.tau, 0));
+        by_configuration(model, state.q, &by_q, (force, q), slopes);
+        slopes.matrix(force, nu, &by_nu, 1.0);
+        slopes.matrix(force, by_nu_dot, &dense, 1.0);
+        if let Some(external) = external {
+            slopes.each(force, external, |_| -1.0);
+        }
+        // The joints' rows of the same.
+        let joints = model.joint_velocity_indices();
+        let of_joints = |matrix: &[f64]| -> Vec<f64> {
+            let columns = matrix.chunks_exact(nv.max(1));
+            columns.flat_map(|column| joints.iter().map(|k| column[*k])).collect()
+        };
+        by_configuration(model, state.q, &of_joints(&by_q), (tau, q), slopes);
+        slopes.matrix(tau, nu, &of_joints(&by_nu), 1.0);
+        slopes.matrix(tau, by_nu_dot, &of_joints(&dense), 1.0);
+        if let Some(external) = external {
+            for (i, k) in joints.iter().enumerate() {
+                slopes.add((tau, i), (external, *k), -1.0);
+            }
+        }
+        Slope::Exact
     }
 }
 

@@ -31,6 +31,10 @@ impl ThreePieces for Plan {
         // The sum makes a negative zero positive.
         if piece == Piece::Below { -u } else { u + 0.0 }
     }
+
+    fn slope(&self, piece: Piece) -> f64 {
+        if piece == Piece::Below { -1.0 } else { 1.0 }
+    }
 }
 
 impl Abs {

@@ -1,6 +1,8 @@
 //! `Cross`: the vector product.
 
-use legwork_block::{Inputs, Outcome, Outputs, Pure, Vector, block, parameters, ports};
+use legwork_block::{
+    Inputs, Outcome, Outputs, Pure, Slope, Slopes, Vector, block, parameters, ports,
+};
 
 use crate::signal::units;
 
@@ -25,6 +27,17 @@ impl Pure for Cross {
             a[0] * b[1] - a[1] * b[0],
         ]);
         Ok(())
+    }
+
+    fn slopes(&self, io: &CrossPorts, inp: &Inputs<'_>, slopes: &mut Slopes<'_>) -> Slope {
+        let (a, b) = (inp.get(io.u1), inp.get(io.u2));
+        let y = slopes.rows(io.y, 0);
+        let (left, right) = (slopes.columns(io.u1, 0), slopes.columns(io.u2, 0));
+        // [a]×, column by column.
+        let skew = |a: &[f64]| [0.0, a[2], -a[1], -a[2], 0.0, a[0], a[1], -a[0], 0.0];
+        slopes.matrix(y, left, &skew(b), -1.0);
+        slopes.matrix(y, right, &skew(a), 1.0);
+        Slope::Exact
     }
 }
 

@@ -1,6 +1,8 @@
 //! `Dot`: the scalar product.
 
-use legwork_block::{Inputs, Outcome, Outputs, Pure, Real, Vector, block, parameters, ports};
+use legwork_block::{
+    Inputs, Outcome, Outputs, Pure, Real, Slope, Slopes, Vector, block, parameters, ports,
+};
 
 use crate::signal::units;
 
@@ -22,6 +24,14 @@ impl Pure for Dot {
         let pairs = inp.get(io.u1).iter().zip(inp.get(io.u2));
         out.set(io.y, pairs.fold(0.0, |sum, (a, b)| sum + a * b));
         Ok(())
+    }
+
+    fn slopes(&self, io: &DotPorts, inp: &Inputs<'_>, slopes: &mut Slopes<'_>) -> Slope {
+        let y = slopes.rows(io.y, 0);
+        let (one, other) = (slopes.columns(io.u1, 0), slopes.columns(io.u2, 0));
+        slopes.matrix(y, one, inp.get(io.u2), 1.0);
+        slopes.matrix(y, other, inp.get(io.u1), 1.0);
+        Slope::Exact
     }
 }
 

@@ -1,6 +1,8 @@
 //! Functions of one or two signals, element by element.
 
-use legwork_block::{Any, Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Sizes, ports};
+use legwork_block::{
+    Any, Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Sizes, Slope, Slopes, ports,
+};
 
 use crate::signal::shape;
 
@@ -19,6 +21,15 @@ pub(super) enum Elementary {
     One(fn(f64) -> f64),
     /// Of the inputs `u1` and `u2`.
     Two(fn(f64, f64) -> f64),
+}
+
+/// The derivative of an [`Elementary`]; NaN where it jumps.
+#[derive(Clone, Copy)]
+pub(super) enum Derivative {
+    /// Over `u`.
+    One(fn(f64) -> f64),
+    /// Over `u1` and `u2`.
+    Two(fn(f64, f64) -> [f64; 2]),
 }
 
 /// A function with its ports.
@@ -56,5 +67,28 @@ impl Applied {
             _ => unreachable!("a function has as many inputs as arguments"),
         }
         Ok(())
+    }
+
+    /// Writes the derivative; not at a jump.
+    pub(super) fn slopes(
+        &self,
+        derivative: Derivative,
+        inputs: &Inputs<'_>,
+        slopes: &mut Slopes<'_>,
+    ) -> Slope {
+        let y = slopes.rows(self.io.y, 0);
+        match (derivative, self.io.u, self.io.u1, self.io.u2) {
+            (Derivative::One(slope), Some(u), ..) => {
+                let at = inputs.get(u).leaf(0);
+                slopes.each(y, slopes.columns(u, 0), |i| slope(at[i]));
+            }
+            (Derivative::Two(slope), _, Some(u1), Some(u2)) => {
+                let (a, b) = (inputs.get(u1).leaf(0), inputs.get(u2).leaf(0));
+                slopes.each(y, slopes.columns(u1, 0), |i| slope(a[i], b[i])[0]);
+                slopes.each(y, slopes.columns(u2, 0), |i| slope(a[i], b[i])[1]);
+            }
+            _ => return Slope::Unknown,
+        }
+        Slope::Exact
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use legwork_block::quantity::{Formula, Tensor};
 use legwork_block::{
     Any, Block, Compiled, Diagnostic, Expression, GuardCx, Inputs, Invalid, Outcome, OutputCx,
-    PortUnit, Ports, Programs, RateRule, Sizes, Type, UpdateCx, Var, block, parameters, ports,
+    PortUnit, Ports, Programs, RateRule, Sizes, Slope, SlopesCx, Type, UpdateCx, Var, block,
+    parameters, ports,
 };
 
 use crate::signal::formula::{Constants, Found, Input, InputShape, Names, Source, Spend};
@@ -229,6 +230,39 @@ impl Block for Fcn {
         };
         plan.write((cx.inputs, cx.time.t), decide, |_, _| {});
         cx.values.fill(furthest);
+    }
+
+    /// Of each element by going back through its program; not at a kink of it.
+    fn output_slopes(&self, plan: &Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let (inputs, t, decided) = (cx.inputs, cx.time.t, cx.state);
+        let is_held = cx.time.minor && !decided.is_empty();
+        let read = |slot: usize| match plan.sources[slot] {
+            Source::Time(_) => t,
+            Source::Element { input, index } => inputs.get(plan.io.inputs[input]).leaf(0)[index],
+        };
+        let moves = |slot: usize| matches!(plan.sources[slot], Source::Element { .. });
+        let y = cx.slopes.rows(plan.io.y, 0);
+        let mut first = 0;
+        for i in 0..y.len() {
+            let (program, element) = match plan.each {
+                Some(_) => (&plan.programs[0], i),
+                None => (&plan.programs[i], 0),
+            };
+            let mut count = 0;
+            let found = program.slopes_at(element, read, moves, |k, _, truth| {
+                count = count.max(k + 1);
+                if is_held && plan.held[first + k] { decided[first + k] } else { truth }
+            });
+            first += count;
+            let Some(found) = found else { return Slope::Unknown };
+            for (slot, slope) in found {
+                if let Source::Element { input, index } = plan.sources[slot] {
+                    let u = cx.slopes.columns(plan.io.inputs[input], 0);
+                    cx.slopes.add((y, i), (u, index), slope);
+                }
+            }
+        }
+        Slope::Exact
     }
 }
 

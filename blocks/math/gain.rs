@@ -2,7 +2,8 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Inputs, Invalid, Outcome, Outputs, Pure, Sizes, Type, block, parameters, ports,
+    Any, Inputs, Invalid, Outcome, Outputs, Pure, Sizes, Slope, Slopes, Type, block, parameters,
+    ports,
 };
 use legwork_linalg::matrix_vector;
 
@@ -58,6 +59,16 @@ impl Pure for Gain {
             }
         }
         Ok(())
+    }
+
+    fn slopes(&self, io: &GainPorts, _: &Inputs<'_>, slopes: &mut Slopes<'_>) -> Slope {
+        let (y, u) = (slopes.rows(io.y, 0), slopes.columns(io.u, 0));
+        match (self.gain.data(), self.gain.shape()) {
+            (&[gain], _) => slopes.each(y, u, |_| gain),
+            (gain, [_, _]) => slopes.matrix(y, u, gain, 1.0),
+            (gain, _) => slopes.each(y, u, |i| gain[i]),
+        }
+        Slope::Exact
     }
 }
 

@@ -1,10 +1,11 @@
 //! `MathFunction`: exponentials, roots, powers, remainders.
 
 use legwork_block::{
-    Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, Sizes, block, parameters,
+    Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, Sizes, Slope, Slopes, block,
+    parameters,
 };
 
-use crate::math::elementary::{Applied, Elementary};
+use crate::math::elementary::{Applied, Derivative, Elementary};
 use crate::signal::units;
 
 /// Exponentials, logarithms, roots, powers, remainders: element by element. One or two signals are
@@ -70,6 +71,31 @@ impl Function {
         }
     }
 
+    /// The derivative of the law.
+    fn derivative(self) -> Derivative {
+        // A remainder goes with its first argument, and jumps where the quotient is whole.
+        fn rest(u1: f64, u2: f64, whole: f64) -> [f64; 2] {
+            if whole * u2 == u1 { [f64::NAN; 2] } else { [1.0, -whole] }
+        }
+        match self {
+            Self::Exp => Derivative::One(libm::exp),
+            Self::Log => Derivative::One(|u| 1.0 / u),
+            Self::Log10 => Derivative::One(|u| std::f64::consts::LOG10_E / u),
+            Self::Sqrt => Derivative::One(|u| 0.5 / libm::sqrt(u)),
+            Self::Square => Derivative::One(|u| 2.0 * u),
+            Self::Reciprocal => Derivative::One(|u| -1.0 / (u * u)),
+            Self::Pow => Derivative::Two(|u1, u2| {
+                [u2 * libm::pow(u1, u2 - 1.0), libm::pow(u1, u2) * libm::log(u1)]
+            }),
+            Self::Mod => Derivative::Two(|u1, u2| rest(u1, u2, libm::floor(u1 / u2))),
+            Self::Rem => Derivative::Two(|u1, u2| rest(u1, u2, libm::trunc(u1 / u2))),
+            Self::Hypot => Derivative::Two(|u1, u2| {
+                let length = libm::hypot(u1, u2);
+                [u1 / length, u2 / length]
+            }),
+        }
+    }
+
     /// Units of the inputs and of the output.
     fn units(self, ports: &mut Ports<'_>) -> [PortUnit; 3] {
         let one = || PortUnit::from("1");
@@ -113,6 +139,10 @@ impl Pure for MathFunction {
 
     fn output(&self, plan: &Applied, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         plan.output(inputs, outputs)
+    }
+
+    fn slopes(&self, plan: &Applied, inputs: &Inputs<'_>, slopes: &mut Slopes<'_>) -> Slope {
+        plan.slopes(self.function.derivative(), inputs, slopes)
     }
 }
 

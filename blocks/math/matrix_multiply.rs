@@ -1,7 +1,8 @@
 //! `MatrixMultiply`: products with a matrix.
 
 use legwork_block::{
-    Any, Block, Dim, Matrix, Outcome, OutputCx, Sizes, Type, block, parameters, ports,
+    Any, Block, Dim, Matrix, Outcome, OutputCx, Sizes, Slope, SlopesCx, Type, block, parameters,
+    ports,
 };
 use legwork_linalg::matrix_vector;
 
@@ -80,6 +81,24 @@ impl Block for MatrixMultiply {
             }
         }
         Ok(())
+    }
+
+    fn output_slopes(&self, plan: &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let (rows, inner) = *cx.scratch;
+        let a = cx.inputs.get(plan.u1);
+        let b = cx.inputs.get(plan.u2).leaf(0);
+        let slopes = &mut cx.slopes;
+        let (by_a, by_b) = (slopes.columns(plan.u1, 0), slopes.columns(plan.u2, 0));
+        let y = slopes.rows(plan.y, 0);
+        for at in 0..y.len() {
+            let (i, first) = (at % rows, at / rows * inner);
+            for k in 0..inner {
+                let place = if self.transpose { i * inner + k } else { k * rows + i };
+                slopes.add((y, at), (by_a, place), b[first + k]);
+                slopes.add((y, at), (by_b, first + k), a[place]);
+            }
+        }
+        Slope::Exact
     }
 }
 

@@ -1,6 +1,8 @@
 //! `Norm`: the length of a vector.
 
-use legwork_block::{Inputs, Outcome, Outputs, Pure, Real, Vector, block, parameters, ports};
+use legwork_block::{
+    Inputs, Outcome, Outputs, Pure, Real, Slope, Slopes, Vector, block, parameters, ports,
+};
 
 /// The Euclidean length of a vector: `y = √(Σ uᵢ²)`.
 ///
@@ -19,6 +21,16 @@ impl Pure for Norm {
         let squares = inp.get(io.u).iter().fold(0.0, |sum, u| sum + u * u);
         out.set(io.y, libm::sqrt(squares));
         Ok(())
+    }
+
+    fn slopes(&self, io: &NormPorts, inp: &Inputs<'_>, slopes: &mut Slopes<'_>) -> Slope {
+        let u = inp.get(io.u);
+        let length = libm::sqrt(u.iter().fold(0.0, |sum, u| sum + u * u));
+        if length == 0.0 {
+            return Slope::Unknown;
+        }
+        slopes.matrix(slopes.rows(io.y, 0), slopes.columns(io.u, 0), u, 1.0 / length);
+        Slope::Exact
     }
 }
 

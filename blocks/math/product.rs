@@ -1,8 +1,8 @@
 //! `Product`: products and quotients.
 
 use legwork_block::{
-    Any, Inputs, Invalid, Outcome, Outputs, PortUnit, Pure, Sizes, SymbolicUnit, Unit, block,
-    parameters, ports,
+    Any, Inputs, Invalid, Outcome, Outputs, PortUnit, Pure, Sizes, Slope, Slopes, SymbolicUnit,
+    Unit, block, parameters, ports,
 };
 
 use crate::math::sum::{change, first_wide, input_names, signs, term};
@@ -74,6 +74,40 @@ impl Pure for Product {
             }
         }
         Ok(())
+    }
+
+    /// Each factor's slope is the product of all others, from both sides of it.
+    fn slopes(&self, plan: &Self::Plan, inputs: &Inputs<'_>, slopes: &mut Slopes<'_>) -> Slope {
+        let y = slopes.rows(plan.y, 0);
+        let factors: Vec<(&[f64], Operation)> = plan
+            .factors
+            .iter()
+            .zip(&plan.operations)
+            .map(|(u, operation)| (inputs.get(*u).leaf(0), *operation))
+            .collect();
+        let mut above = vec![1.0; factors.len() + 1];
+        for i in 0..y.len() {
+            let value = |k: usize| {
+                let (u, operation) = factors[k];
+                let u = if u.len() == 1 { u[0] } else { u[i] };
+                match operation {
+                    Operation::Multiply => (u, 1.0),
+                    Operation::Divide => (1.0 / u, -1.0 / (u * u)),
+                }
+            };
+            for k in (0..factors.len()).rev() {
+                above[k] = above[k + 1] * value(k).0;
+            }
+            let mut below = 1.0;
+            for (k, u) in plan.factors.iter().enumerate() {
+                let columns = slopes.columns(*u, 0);
+                let (factor, slope) = value(k);
+                let j = if columns.len() == 1 { 0 } else { i };
+                slopes.add((y, i), (columns, j), below * slope * above[k + 1]);
+                below *= factor;
+            }
+        }
+        Slope::Exact
     }
 }
 

@@ -46,6 +46,10 @@ impl ThreePieces for Plan {
             Piece::Above => pieces::left(u <= 0.0, u),
         }))
     }
+
+    fn slope(&self, _: Piece) -> f64 {
+        0.0
+    }
 }
 
 impl Sign {

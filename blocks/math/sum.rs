@@ -1,7 +1,8 @@
 //! `Sum`: sums and differences.
 
 use legwork_block::{
-    Any, Inputs, Invalid, Outcome, Outputs, Pure, Sizes, Type, block, parameters, ports,
+    Any, Inputs, Invalid, Outcome, Outputs, Pure, Sizes, Slope, Slopes, Type, block, parameters,
+    ports,
 };
 
 use crate::signal::shape;
@@ -126,6 +127,13 @@ impl Pure for Sum {
             change(y, inputs.get(*term).leaf(0), |y, u| *y += sign * u);
         }
         Ok(())
+    }
+
+    fn slopes(&self, plan: &Self::Plan, _: &Inputs<'_>, slopes: &mut Slopes<'_>) -> Slope {
+        for (term, sign) in plan.terms.iter().zip(&plan.signs) {
+            slopes.each(slopes.rows(plan.y, 0), slopes.columns(*term, 0), |_| *sign);
+        }
+        Slope::Exact
     }
 }
 

@@ -1,6 +1,8 @@
 //! `Transpose`: a matrix with rows and columns exchanged.
 
-use legwork_block::{Block, Dim, Matrix, Outcome, OutputCx, Sizes, block, parameters, ports};
+use legwork_block::{
+    Block, Dim, Matrix, Outcome, OutputCx, Sizes, Slope, SlopesCx, block, parameters, ports,
+};
 
 /// A matrix with rows and columns exchanged: `yᵢⱼ = uⱼᵢ`.
 ///
@@ -33,6 +35,15 @@ impl Block for Transpose {
             }
         }
         Ok(())
+    }
+
+    fn output_slopes(&self, io: &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let (y, u, rows) = (cx.slopes.rows(io.y, 0), cx.slopes.columns(io.u, 0), *cx.scratch);
+        let columns = u.len().checked_div(rows).unwrap_or(0);
+        for at in 0..u.len() {
+            cx.slopes.add((y, at % rows * columns + at / rows), (u, at), 1.0);
+        }
+        Slope::Exact
     }
 }
 

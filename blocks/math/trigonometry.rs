@@ -1,10 +1,11 @@
 //! `Trigonometry`: circular and hyperbolic functions.
 
 use legwork_block::{
-    Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, Sizes, block, parameters,
+    Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, Sizes, Slope, Slopes, block,
+    parameters,
 };
 
-use crate::math::elementary::{Applied, Elementary};
+use crate::math::elementary::{Applied, Derivative, Elementary};
 
 /// Circular and hyperbolic functions and their inverses, element by element.
 ///
@@ -76,6 +77,31 @@ impl Function {
         })
     }
 
+    /// The derivative of the law.
+    fn derivative(self) -> Derivative {
+        Derivative::One(match self {
+            Self::Sin => libm::cos,
+            Self::Cos => |u| -libm::sin(u),
+            Self::Tan => |u| 1.0 + libm::tan(u) * libm::tan(u),
+            Self::Asin => |u| 1.0 / libm::sqrt(1.0 - u * u),
+            Self::Acos => |u| -1.0 / libm::sqrt(1.0 - u * u),
+            Self::Atan => |u| 1.0 / (1.0 + u * u),
+            Self::Sinh => libm::cosh,
+            Self::Cosh => libm::sinh,
+            Self::Tanh => |u| 1.0 - libm::tanh(u) * libm::tanh(u),
+            Self::Asinh => |u| 1.0 / libm::sqrt(u * u + 1.0),
+            Self::Acosh => |u| 1.0 / libm::sqrt(u * u - 1.0),
+            Self::Atanh => |u| 1.0 / (1.0 - u * u),
+            Self::Atan2 => {
+                return Derivative::Two(|y, x| {
+                    let square = x * x + y * y;
+                    // At the cut on the negative axis it jumps.
+                    if y == 0.0 && x < 0.0 { [f64::NAN; 2] } else { [x / square, -y / square] }
+                });
+            }
+        })
+    }
+
     /// Units of the inputs and of the output.
     fn units(self, ports: &mut Ports<'_>) -> [PortUnit; 3] {
         let (from, to) = match self {
@@ -105,6 +131,10 @@ impl Pure for Trigonometry {
 
     fn output(&self, plan: &Applied, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         plan.output(inputs, outputs)
+    }
+
+    fn slopes(&self, plan: &Applied, inputs: &Inputs<'_>, slopes: &mut Slopes<'_>) -> Slope {
+        plan.slopes(self.function.derivative(), inputs, slopes)
     }
 }
 

@@ -50,6 +50,10 @@ impl ThreePieces for Plan {
             Piece::Above => u - upper,
         }
     }
+
+    fn slope(&self, piece: Piece) -> f64 {
+        if piece == Piece::Inside { 0.0 } else { 1.0 }
+    }
 }
 
 impl DeadZone {

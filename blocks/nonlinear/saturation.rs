@@ -63,6 +63,10 @@ impl ThreePieces for Plan {
             }
         }
     }
+
+    fn slope(&self, piece: Piece) -> f64 {
+        if piece == Piece::Inside { 1.0 } else { 0.0 }
+    }
 }
 
 impl Saturation {

@@ -8,8 +8,8 @@ use legwork_block::quantity::{
 };
 use legwork_block::{
     Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, Fault, GuardCx, Invalid, Manifold,
-    Outcome, OutputCx, Parameters, Ports, Report, ResetCx, Sizes, Type, UpdateCx, Vector, block,
-    parameters, ports,
+    Outcome, OutputCx, Parameters, Ports, Report, ResetCx, Sizes, Slope, SlopesCx, Type, UpdateCx,
+    Vector, block, parameters, ports,
 };
 use legwork_contact::Surface;
 use legwork_mechanics::Model;
@@ -307,6 +307,28 @@ impl Block for FloatingBase {
             Some(true) => plan.angles.singular(&cx.x[..plan.position_len]),
             _ => Ok(()),
         }
+    }
+
+    /// q and ν are the state; Euler angles are differenced.
+    fn output_slopes(&self, plan: &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        if !plan.angles.is_empty() {
+            return Slope::Unknown;
+        }
+        let slopes = &mut cx.slopes;
+        let (q, nu, state) =
+            (slopes.rows(plan.state, 0), slopes.rows(plan.state, 1), slopes.state());
+        for i in 0..q.len() {
+            slopes.add((q, i), (state, i), 1.0);
+        }
+        for i in 0..nu.len() {
+            slopes.add((nu, i), (state, plan.position_len + i), 1.0);
+        }
+        Slope::Exact
+    }
+
+    fn rate_slopes(&self, plan: &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        cx.slopes.each(cx.slopes.rates(), cx.slopes.columns(plan.nu_dot, 0), |_| 1.0);
+        Slope::Exact
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod robot_file;
 pub(crate) mod shared_kinematics;
 pub(crate) mod shared_mass;
 mod state_create;
+pub(crate) mod state_slopes;
 pub(crate) mod urdf;
 pub(crate) mod world;
 

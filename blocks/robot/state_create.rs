@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use legwork_block::{Fault, Inputs, Outcome, Outputs, Pure, Vector, block, parameters, ports};
+use legwork_block::{
+    Fault, Inputs, Outcome, Outputs, Pure, Slope, Slopes, Vector, block, parameters, ports,
+};
 use legwork_mechanics::normalize;
 
 use crate::buses::StateBus;
@@ -49,6 +51,29 @@ impl Pure for StateCreate {
         normalize(model, q);
         outputs.leaf(plan.state, StateBus::NU).copy_from_slice(inputs.get(plan.nu));
         Ok(())
+    }
+
+    /// A quaternion is scaled to length 1: what changes its length is taken off.
+    fn slopes(&self, plan: &Self::Plan, inputs: &Inputs<'_>, slopes: &mut Slopes<'_>) -> Slope {
+        let given = inputs.get(plan.q);
+        let (q, nu) = (slopes.rows(plan.state, 0), slopes.rows(plan.state, 1));
+        let (by_q, by_nu) = (slopes.columns(plan.q, 0), slopes.columns(plan.nu, 0));
+        slopes.each(nu, by_nu, |_| 1.0);
+        let quaternions = plan.robot.model.quaternions();
+        let begins = |i: usize| quaternions.iter().find(|(at, _)| (*at..at + 4).contains(&i));
+        for i in 0..q.len() {
+            let Some(&(at, _)) = begins(i) else {
+                slopes.add((q, i), (by_q, i), 1.0);
+                continue;
+            };
+            let squares: f64 = given[at..at + 4].iter().map(|part| part * part).sum();
+            for j in at..at + 4 {
+                let unit = if i == j { 1.0 } else { 0.0 };
+                let slope = (unit - given[i] * given[j] / squares) / libm::sqrt(squares);
+                slopes.add((q, i), (by_q, j), slope);
+            }
+        }
+        Slope::Exact
     }
 }
 

@@ -1,8 +1,8 @@
 //! `BusCreate`: several signals under one name.
 
 use legwork_block::{
-    Any, BusField, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Type, block, bus, parameters,
-    ports,
+    Any, BusField, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Slope, Slopes, Type, block, bus,
+    parameters, ports,
 };
 
 /// Several signals under one name: a bus with a field for each input.
@@ -57,6 +57,17 @@ impl Pure for BusCreate {
             }
         }
         Ok(())
+    }
+
+    fn slopes(&self, io: &Self::Plan, _: &Inputs<'_>, slopes: &mut Slopes<'_>) -> Slope {
+        let mut leaf = 0;
+        for part in &io.parts {
+            for i in 0..slopes.leaf_count(*part) {
+                slopes.each(slopes.rows(io.y, leaf), slopes.columns(*part, i), |_| 1.0);
+                leaf += 1;
+            }
+        }
+        Slope::Exact
     }
 }
 

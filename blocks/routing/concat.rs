@@ -1,8 +1,8 @@
 //! `Concat`: one vector from several signals.
 
 use legwork_block::{
-    ConcatVectors, Inputs, Invalid, Out, Outcome, Outputs, Piece, Ports, Pure, Vector, block,
-    parameters,
+    ConcatVectors, Inputs, Invalid, Out, Outcome, Outputs, Piece, Ports, Pure, Slope, Slopes,
+    Vector, block, parameters,
 };
 
 use crate::math::sum::input_count;
@@ -59,6 +59,15 @@ impl Pure for Concat {
         outputs: &mut Outputs<'_>,
     ) -> Outcome {
         Pure::output(node, plan, inputs, outputs)
+    }
+
+    fn slopes(
+        &self,
+        (node, plan): &Self::Plan,
+        inputs: &Inputs<'_>,
+        slopes: &mut Slopes<'_>,
+    ) -> Slope {
+        Pure::slopes(node, plan, inputs, slopes)
     }
 }
 

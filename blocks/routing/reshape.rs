@@ -1,7 +1,8 @@
 //! `Reshape`: the same numbers in another shape.
 
 use legwork_block::{
-    Any, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, block, parameters, ports,
+    Any, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, Slope, Slopes, block, parameters,
+    ports,
 };
 
 use crate::signal::shape;
@@ -45,6 +46,11 @@ impl Pure for Reshape {
     fn output(&self, io: &ReshapePorts, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
         out.get(io.y).copy_from_slice(inp.get(io.u).leaf(0));
         Ok(())
+    }
+
+    fn slopes(&self, io: &ReshapePorts, _: &Inputs<'_>, slopes: &mut Slopes<'_>) -> Slope {
+        slopes.each(slopes.rows(io.y, 0), slopes.columns(io.u, 0), |_| 1.0);
+        Slope::Exact
     }
 }
 

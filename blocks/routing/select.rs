@@ -1,7 +1,7 @@
 //! `Select`: some elements of a vector.
 
 use legwork_block::{
-    Inputs, Invalid, Outcome, Outputs, Pure, Sizes, Vector, block, parameters, ports,
+    Inputs, Invalid, Outcome, Outputs, Pure, Sizes, Slope, Slopes, Vector, block, parameters, ports,
 };
 
 /// Some elements of a vector, in any order: `yᵢ = u[indicesᵢ]`.
@@ -40,6 +40,14 @@ impl Pure for Select {
             *y = u[index];
         }
         Ok(())
+    }
+
+    fn slopes(&self, io: &SelectPorts, _: &Inputs<'_>, slopes: &mut Slopes<'_>) -> Slope {
+        let (y, u) = (slopes.rows(io.y, 0), slopes.columns(io.u, 0));
+        for (i, index) in self.indices.iter().enumerate() {
+            slopes.add((y, i), (u, *index), 1.0);
+        }
+        Slope::Exact
     }
 }
 

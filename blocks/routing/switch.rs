@@ -2,7 +2,8 @@
 
 use legwork_block::quantity::Scalar;
 use legwork_block::{
-    Any, Block, GuardCx, Outcome, OutputCx, Sizes, Type, UpdateCx, block, parameters, ports,
+    Any, Block, GuardCx, Outcome, OutputCx, Sizes, Slope, SlopesCx, Type, UpdateCx, block,
+    parameters, ports,
 };
 
 use crate::signal::pieces;
@@ -101,6 +102,26 @@ impl Block for Switch {
         };
         let left = *cx.state != Some(self.criterion.met(control));
         cx.values.fill(pieces::left(left, control - threshold.value));
+    }
+
+    /// What passes has the slope 1; at the threshold itself differences say more.
+    fn output_slopes(&self, plan: &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let control = cx.inputs.get(plan.control).leaf(0)[0];
+        let met = match (&self.criterion, *cx.state) {
+            (_, Some(held)) if cx.time.minor => held,
+            (Criterion::AtLeast(threshold) | Criterion::Above(threshold), _)
+                if threshold.value == control =>
+            {
+                return Slope::Unknown;
+            }
+            (criterion, _) => criterion.met(control),
+        };
+        let passing = if met { plan.u1 } else { plan.u2 };
+        for leaf in 0..cx.slopes.leaf_count(passing) {
+            let (y, u) = (cx.slopes.rows(plan.y, leaf), cx.slopes.columns(passing, leaf));
+            cx.slopes.each(y, u, |_| 1.0);
+        }
+        Slope::Exact
     }
 }
 

@@ -13,7 +13,7 @@
 
 use legwork_block::quantity::{Scalar, Tensor};
 use legwork_block::{
-    Any, ContinuousState, In, Inputs, Invalid, Manifold, Out, Outputs, Ports, Sizes, Type,
+    Any, ContinuousState, In, Inputs, Invalid, Manifold, Out, Outputs, Ports, Sizes, Slopes, Type,
     parameters,
 };
 
@@ -189,6 +189,33 @@ impl Filter {
         }
     }
 
+    /// The slopes of [`Self::output`].
+    pub(crate) fn output_slopes(&self, slopes: &mut Slopes<'_>) {
+        let (y, u, x) = (slopes.rows(self.y, 0), slopes.columns(self.u, 0), slopes.state());
+        for i in 0..y.len() {
+            slopes.add((y, i), (u, i), self.canonical.d);
+            for (k, c) in self.canonical.c.iter().enumerate() {
+                slopes.add((y, i), (x, i * self.canonical.order() + k), *c);
+            }
+        }
+    }
+
+    /// The slopes of [`Self::derivative`].
+    pub(crate) fn rate_slopes(&self, slopes: &mut Slopes<'_>) {
+        let (rates, u, x) = (slopes.rates(), slopes.columns(self.u, 0), slopes.state());
+        let order = self.canonical.order();
+        for i in 0..u.len() {
+            let first = i * order;
+            slopes.add((rates, first), (u, i), 1.0);
+            for (k, a) in self.canonical.a.iter().enumerate() {
+                slopes.add((rates, first), (x, first + k), -a);
+            }
+            for k in 1..order {
+                slopes.add((rates, first + k), (x, first + k - 1), 1.0);
+            }
+        }
+    }
+
     /// `x⁺ = A x + B u`.
     pub(crate) fn update(&self, x: &mut [f64], inputs: Inputs<'_>) {
         let order = self.canonical.order();
@@ -209,7 +236,7 @@ macro_rules! continuous_filter {
     ($block:ident) => {
         const _: () = {
             use legwork_block::{Block, DerivativeCx, Outcome, OutputCx, Parameters, Ports, Sizes};
-            use legwork_block::{Type, Written, block};
+            use legwork_block::{Slope, SlopesCx, Type, Written, block};
 
             use crate::signal::canonical::Filter;
             use crate::signal::shape::spread;
@@ -242,9 +269,19 @@ macro_rules! continuous_filter {
                     Ok(())
                 }
 
+                fn output_slopes(&self, plan: &Filter, cx: &mut SlopesCx<'_, Self>) -> Slope {
+                    plan.output_slopes(&mut cx.slopes);
+                    Slope::Exact
+                }
+
                 fn derivative(&self, plan: &Filter, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
                     plan.derivative(cx.x, cx.inputs, cx.rate);
                     Ok(())
+                }
+
+                fn rate_slopes(&self, plan: &Filter, cx: &mut SlopesCx<'_, Self>) -> Slope {
+                    plan.rate_slopes(&mut cx.slopes);
+                    Slope::Exact
                 }
             }
         };

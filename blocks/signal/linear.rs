@@ -84,6 +84,16 @@ impl Linear {
         &self.a
     }
 
+    /// B, column by column.
+    pub(crate) fn b(&self) -> &[f64] {
+        &self.b
+    }
+
+    /// D, column by column.
+    pub(crate) fn d(&self) -> &[f64] {
+        &self.d
+    }
+
     /// C, column by column.
     pub(crate) fn c(&self) -> &[f64] {
         &self.c

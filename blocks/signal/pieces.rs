@@ -42,6 +42,9 @@ pub(crate) trait ThreePieces {
     /// The law of piece `piece` of element `i`, at any u.
     fn law(&self, i: usize, piece: Piece, u: f64) -> f64;
 
+    /// The slope of the law of a piece.
+    fn slope(&self, piece: Piece) -> f64;
+
     /// The piece of element `i` at u; NaN counts as inside.
     #[inline]
     fn piece(&self, i: usize, u: f64) -> Piece {
@@ -96,7 +99,8 @@ pub(crate) trait ThreePieces {
 macro_rules! three_pieces {
     ($block:ident) => {
         const _: () = {
-            use legwork_block::{Block, GuardCx, Outcome, OutputCx, Sizes, UpdateCx, block};
+            use legwork_block::{Block, GuardCx, Outcome, OutputCx, Sizes, Slope, SlopesCx};
+            use legwork_block::{UpdateCx, block};
 
             use crate::signal::pieces;
             use crate::signal::shape;
@@ -123,6 +127,25 @@ macro_rules! three_pieces {
                     let u = cx.inputs.get(plan.io.u).leaf(0);
                     plan.write(cx.time.minor, cx.state, u, cx.outputs.get(plan.io.y));
                     Ok(())
+                }
+
+                /// On its piece each element has one slope; of an edge differences tell both.
+                fn output_slopes(&self, plan: &Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+                    let u = cx.inputs.get(plan.io.u).leaf(0);
+                    let is_held = cx.time.minor && !cx.state.is_empty();
+                    let is_edge = |(i, u): (usize, &f64)| {
+                        let (lower, upper) = plan.interval(i);
+                        *u == lower || *u == upper
+                    };
+                    if !is_held && u.iter().enumerate().any(is_edge) {
+                        return Slope::Unknown;
+                    }
+                    let (y, by) = (cx.slopes.rows(plan.io.y, 0), cx.slopes.columns(plan.io.u, 0));
+                    cx.slopes.each(y, by, |i| {
+                        let held = is_held.then(|| cx.state[i]);
+                        plan.slope(held.unwrap_or_else(|| plan.piece(i, u[i])))
+                    });
+                    Slope::Exact
                 }
 
                 fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {

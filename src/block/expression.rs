@@ -39,6 +39,7 @@ mod lexer;
 mod margin;
 mod operator;
 mod parser;
+mod slopes;
 mod syntax;
 mod term;
 mod units;

@@ -5,6 +5,7 @@ use crate::declaration::PortUnit;
 use crate::fault::{Invalid, Outcome};
 use crate::ports::Ports;
 use crate::signal::{In, Matrix, Out, Real, Vector};
+use crate::slopes::{Slope, Slopes, SlopesCx};
 use crate::types::Dim;
 
 /// Matrices below one another: `Y = [U₁; U₂; …]`, all with as many columns.
@@ -64,6 +65,25 @@ impl Block for StackRows {
             first_row += u_rows;
         }
         Ok(())
+    }
+
+    fn output_slopes(&self, (inputs, _, y): &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
+        let (cols, y) = (*cx.scratch, cx.slopes.rows(*y, 0));
+        if cols == 0 {
+            return Slope::Exact;
+        }
+        let rows = y.len() / cols;
+        let mut first_row = 0;
+        for &u in inputs {
+            let u = cx.slopes.columns(u, 0);
+            let u_rows = u.len() / cols;
+            for at in 0..u.len() {
+                let place = at / u_rows * rows + first_row + at % u_rows;
+                cx.slopes.add((y, place), (u, at), 1.0);
+            }
+            first_row += u_rows;
+        }
+        Slope::Exact
     }
 }
 
@@ -130,5 +150,20 @@ impl Pure for ConcatVectors {
             }
         }
         Ok(())
+    }
+
+    fn slopes(&self, (pieces, y): &Self::Plan, _: &Inputs<'_>, slopes: &mut Slopes<'_>) -> Slope {
+        let mut y = slopes.rows(*y, 0);
+        for piece in pieces {
+            let u = match *piece {
+                Piece::Scalar(u) => slopes.columns(u, 0),
+                Piece::Vector(u) => slopes.columns(u, 0),
+            };
+            for i in 0..u.len() {
+                slopes.add((y, i), (u, i), 1.0);
+            }
+            y = y.from(u.len());
+        }
+        Slope::Exact
     }
 }

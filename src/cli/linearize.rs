@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 use legwork_picture::plot::{Look, Named, Response, linear};
 use legwork_study::linear::algebra::{Reach, c64};
-use legwork_study::linear::{Analysis, LinearRequest, Linearization, Number, SineRequest};
+use legwork_study::linear::{
+    Analysis, How, LinearRequest, Linearization, Method, Number, Quality, SineRequest,
+};
 use legwork_study::{Library, Model, RunFault, fault_to_json, files};
 use serde_json::{Value, json};
 
@@ -20,9 +22,10 @@ use super::{console, diagnostics, picture};
 ///
 /// Gives A, B, C, D with the names and units of states, inputs and outputs, and what follows: poles
 /// with damping and the state that moves most, transmission zeros, what inputs reach and outputs
-/// show, and the margins of a loop of one input and one output. Contact is held as it is: the
-/// differences are smaller than what opens or closes one, and a state at which the law has a kink
-/// is named.
+/// show, and the margins of a loop of one input and one output. A continuous result goes block by
+/// block: by the block's own derivative where it has one, else by differences of that block, which
+/// the answer says. Contact is held as it is: differences are smaller than what opens or closes one,
+/// and a block whose law has a kink is named.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
                   legwork linearize cart.ron --in force --out angle\n  \
@@ -84,6 +87,10 @@ pub(crate) struct Which {
     /// The map over one period of all rates, also where nothing is discrete.
     #[arg(long)]
     pub(crate) sampled: bool,
+    /// Take differences of the whole diagram instead of going block by block; a check, and of the
+    /// map over a period what is done anyway.
+    #[arg(long)]
+    pub(crate) differences: bool,
     /// Sample a continuous result with this period, as in `10 ms`; inputs hold in between.
     #[arg(long, value_name = "TIME", conflicts_with = "sampled")]
     pub(crate) every: Option<String>,
@@ -105,6 +112,7 @@ impl Which {
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
             sampled,
+            method: if self.differences { Method::Differences } else { Method::Blocks },
             every: self.every.clone(),
         })
     }
@@ -256,19 +264,58 @@ fn text(found: &Linearization, analysis: &Analysis, simulated: &[(f64, c64, c64)
         let (w, apart) = (digits(*w), digits(100.0 * apart));
         let _ = writeln!(out, "  sine     {w} rad/s: {gain} dB, {phase} deg, {apart} % apart");
     }
-    for (block, how) in found.blocks().iter().filter(|(_, how)| *how != "smooth") {
-        let meaning = match *how {
-            "close" => "by differences that are close together, to six digits",
-            "kink" => "has a kink here: the mean of the slopes on both sides",
-            _ => "faults on one side: the slope of the other",
-        };
-        let _ = writeln!(out, "  note     `{block}` {meaning}");
-    }
+    slopes(&mut out, found);
     if !found.held.is_empty() {
         let names = found.held.join("`, `");
         let _ = writeln!(out, "  held     discrete state of `{names}`");
     }
     out
+}
+
+/// Most blocks that are named of those that were differenced.
+const MOST_NAMES: usize = 4;
+
+/// How the slopes of blocks were found: how many by what, and which not by their derivative.
+fn slopes(out: &mut String, found: &Linearization) {
+    let count = |is: fn(How) -> bool| found.blocks.iter().filter(|one| is(one.how)).count();
+    let named = |is: fn(How) -> bool| {
+        let all = found.blocks.iter().filter(|one| is(one.how));
+        let names: Vec<String> = all.map(|one| format!("`{}`", one.path)).collect();
+        match names.len().checked_sub(MOST_NAMES) {
+            None | Some(0) => names.join(", "),
+            Some(more) => format!("{} and {more} more", names[..MOST_NAMES].join(", ")),
+        }
+    };
+    let analytic = count(|how| how == How::Analytic);
+    let is_differenced = |how: How| matches!(how, How::Differences(_));
+    let mut told = Vec::new();
+    if analytic > 0 {
+        told.push(format!("{} by derivatives", counted(analytic as u64, "block")));
+    }
+    if count(is_differenced) > 0 {
+        told.push(format!("by differences of the block {}", named(is_differenced)));
+    }
+    for (is, what) in [
+        ((|how| matches!(how, How::Whole(_))) as fn(How) -> bool, "of the whole diagram"),
+        (|how| matches!(how, How::Period(_)), "of the map over the period"),
+    ] {
+        if count(is) > 0 {
+            told.push(format!("by differences {what}"));
+        }
+    }
+    // Writing to a String cannot fail.
+    if !told.is_empty() {
+        let _ = writeln!(out, "  slopes   {}", told.join("; "));
+    }
+    for one in &found.blocks {
+        let meaning = match one.how.quality() {
+            Quality::Smooth => continue,
+            Quality::Close => "by differences that are close together, to six digits",
+            Quality::Kink => "has a kink here: the mean of the slopes on both sides",
+            Quality::OneSided => "faults on one side: the slope of the other",
+        };
+        let _ = writeln!(out, "  note     `{}` {meaning}", one.path);
+    }
 }
 
 /// The table of poles, one line for each pair.

@@ -45,7 +45,7 @@ pub(crate) fn linearize<'py>(
     let every = every.as_ref().map(time_of).transpose()?;
     // As the command: a period of its own is that of a continuous system between samples.
     let sampled = if every.is_some() { Some(false) } else { sampled };
-    let request = LinearRequest { at, inputs, outputs, sampled, every };
+    let request = LinearRequest { at, inputs, outputs, sampled, every, ..Default::default() };
     let cancel = Cancel::default();
     let found = wait_for(py, &cancel, |_| Ok(()), || model.linearize(&request))?;
     let found = found.map_err(|error| exception(&error))?;

@@ -3,6 +3,7 @@
 //! - Every `diagrams/**/*.ron` compiles, with every choice of its variants, runs to its end and
 //!   passes its own `checks:`.
 //! - Every one goes on from a snapshot, bit for bit.
+//! - Every one is linearised block by block as by differences of the whole.
 //! - Every `tests/data/run/*.ron` runs to its end and passes its own `checks:`.
 //! - Every `tests/data/errors/*.ron` gives exactly the diagnostics that are in it as comments
 //!   `// error[code]: part of the message` below the offending line (`warning[…]` likewise); with
@@ -16,6 +17,8 @@ use legwork_block::{Registry, Severity};
 use legwork_diagram::{Compiled, Options, compile};
 use legwork_runtime::{Cursor, Simulation};
 use libtest_mimic::{Arguments, Failed, Trial};
+
+mod slopes;
 
 fn registry() -> Registry {
     let mut registry = Registry::default();
@@ -39,6 +42,7 @@ fn main() {
     };
     add("diagrams", "checks", passes_its_checks_and_compiles_its_variants);
     add("diagrams", "snapshots", goes_on_from_bytes);
+    add("diagrams", "slopes", slopes::of_blocks_are_those_of_the_whole);
     add("tests/data/run", "checks", passes_its_checks);
     add("tests/data/errors", "diagnostics", gives_its_diagnostics);
     libtest_mimic::run(&Arguments::from_args(), trials).exit();

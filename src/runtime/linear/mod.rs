@@ -21,6 +21,7 @@
 //! with them, the closer ones hold, down to 2e-8 of a state's size, at which contacts neither open
 //! nor close. A column whose two sides then still disagree is named: there the law has a kink.
 
+mod check;
 mod difference;
 mod names;
 mod sine;
@@ -38,6 +39,7 @@ use crate::simulation::{Cursor, Opened, Simulation, Snapshot};
 use crate::trim::{endless, period};
 use difference::{Column, differences};
 
+pub use check::{SlopeCheck, check_slopes};
 pub use difference::Quality;
 pub(crate) use difference::{NEAREST, column, power_of_two};
 pub use names::StateName;
@@ -70,8 +72,20 @@ pub enum How {
     Analytic,
     /// By differences of the block alone.
     Differences(Quality),
-    /// Within differences of the whole: of the program, or of its map over a period.
+    /// Within differences of the whole program.
     Whole(Quality),
+    /// Within differences of the map over a period.
+    Period(Quality),
+}
+
+impl How {
+    /// How good the differences are; a derivative is as good as the best.
+    pub fn quality(self) -> Quality {
+        match self {
+            Self::Analytic => Quality::Smooth,
+            Self::Differences(quality) | Self::Whole(quality) | Self::Period(quality) => quality,
+        }
+    }
 }
 
 /// How the slopes of a block were found.
@@ -333,7 +347,8 @@ impl Point {
             let own = qualities.by_ref().take(count).max();
             worst[node] = worst[node].max(own);
         }
-        let how = worst.into_iter().map(|worst| worst.map(How::Whole)).collect();
+        let told = if self.sampled { How::Period } else { How::Whole };
+        let how = worst.into_iter().map(|worst| worst.map(told)).collect();
         Ok(Found { nominal, columns: found, blocks: self.blocks(how) })
     }
 
@@ -346,7 +361,7 @@ impl Point {
         let (rates, of_outputs) = nominal.split_at_mut(rows);
         let of_blocks = self.simulation.rate_at(&mut self.chart, (&origin, &self.x), rates)?;
         self.read(of_outputs);
-        let chained = self.simulation.slopes(&self.chart, &opened, &of_blocks)?;
+        let chained = self.simulation.slopes(&self.chart, &opened, &of_blocks, false)?;
         let columns = chained.quality.iter().map(|quality| (vec![0.0; rows + outputs], *quality));
         let mut columns: Vec<Column> = columns.collect();
         let shown = self.outputs.iter().map(|place| &chained.arena[*place as usize]);

@@ -31,6 +31,7 @@ use crate::chart::Chart;
 use crate::fault::RunFault;
 use crate::linear::{How, Quality};
 use crate::sparse::{Row, RowSum};
+use alone::Number;
 
 /// The slopes of a program over coordinates and inputs.
 pub(crate) struct Chained {
@@ -42,11 +43,14 @@ pub(crate) struct Chained {
     pub(crate) quality: Vec<Quality>,
     /// How the slopes of each block were found, if it has any.
     pub(crate) how: Vec<Option<How>>,
+    /// For each block that was checked, how far its derivative is from its differences.
+    pub(crate) errors: Vec<Option<f64>>,
 }
 
 impl Simulation {
     /// The slopes of the coordinates' rates and of all signals over the coordinates, then the opened
-    /// numbers, where the chart is centred. Outputs and `rates` are those of that state.
+    /// numbers, where the chart is centred. Outputs and `rates` are those of that state. If `checks`,
+    /// every derivative that is offered is held against differences of its block.
     ///
     /// # Errors
     /// A loop whose solution is not unique, or more numbers than the memory of the run holds.
@@ -55,15 +59,18 @@ impl Simulation {
         chart: &Chart,
         opened: &[Opened],
         rates: &[f64],
+        checks: bool,
     ) -> Result<Chained, RunFault> {
         debug_assert!(self.engine.state.cursor != Cursor::Output(0), "outputs come first");
         let mut chain = Chain::new(&mut self.engine, chart, opened);
+        chain.checks = checks;
         chain.outputs()?;
         let of_rates = chain.rates()?;
         let mut sum = RowSum::new(chain.columns);
         let rates = chart.rate_slopes((&chain.x, &of_rates), rates, &mut sum);
         chain.quality.truncate(chart.len() + opened.len());
-        Ok(Chained { rates, arena: chain.arena, quality: chain.quality, how: chain.how })
+        let Chain { arena, quality, how, errors, .. } = chain;
+        Ok(Chained { rates, arena, quality, how, errors })
     }
 }
 
@@ -108,6 +115,8 @@ struct Chain<'a> {
     count: usize,
     quality: Vec<Quality>,
     how: Vec<Option<How>>,
+    checks: bool,
+    errors: Vec<Option<f64>>,
     /// For each block the shared computations behind it, as places in the order of tasks.
     asked: Vec<Vec<usize>>,
     /// Truth values and whole numbers.
@@ -142,6 +151,8 @@ impl<'a> Chain<'a> {
             count: 0,
             quality: vec![Quality::Smooth; columns],
             how: vec![None; program.nodes.len()],
+            checks: false,
+            errors: vec![None; program.nodes.len()],
             is_discrete: discrete_numbers(&program),
         }
     }
@@ -234,9 +245,33 @@ impl<'a> Chain<'a> {
                 (How::Differences(quality), rows)
             }
         };
+        if self.checks && found == How::Analytic {
+            self.check(part, &active, &rows);
+        }
         let how = &mut self.how[part.node().index()];
         *how = Some(how.map_or(found, |before| before.max(found)));
         Ok(rows)
+    }
+
+    /// Notes how far these rows are from differences, relative to the largest slope of a row and as
+    /// far as those are smooth.
+    fn check(&mut self, part: Part, active: &[Number], rows: &[Row]) {
+        let known = std::mem::replace(&mut self.quality, vec![Quality::Smooth; self.columns]);
+        let (differences, _) = self.differenced(part, active, rows.len());
+        let quality = std::mem::replace(&mut self.quality, known);
+        let mut worst = 0.0_f64;
+        for (own, other) in rows.iter().zip(&differences) {
+            let largest = own.iter().chain(other).fold(1.0_f64, |most, one| most.max(one.1.abs()));
+            self.sum.add(own, 1.0);
+            self.sum.add(other, -1.0);
+            for (column, apart) in self.sum.take() {
+                if quality[column as usize] == Quality::Smooth {
+                    worst = worst.max(apart.abs() / largest);
+                }
+            }
+        }
+        let error = &mut self.errors[part.node().index()];
+        *error = Some(error.unwrap_or(0.0).max(worst));
     }
 
     /// Asks the block for its Jacobian.

@@ -3,7 +3,7 @@
 use legwork_linear::{Crossing, Margins, Mat, Mode, Reach, c64};
 use serde_json::{Map, Value, json};
 
-use super::{Analysis, Linearization, Number, Quality};
+use super::{Analysis, How, Linearization, Number, Quality};
 
 /// A matrix, row by row.
 pub(crate) fn rows(matrix: &Mat<f64>) -> Value {
@@ -58,22 +58,17 @@ fn word(quality: Quality) -> &'static str {
     }
 }
 
-impl Linearization {
-    /// How the states of each block were found, in the order of the states: the worst of its
-    /// columns.
-    pub fn blocks(&self) -> Vec<(&str, &'static str)> {
-        let rank = |quality: Quality| quality as usize;
-        let mut blocks: Vec<(&str, Quality)> = Vec::new();
-        for (state, quality) in self.states.iter().zip(&self.quality) {
-            match blocks.iter_mut().find(|(block, _)| *block == state.block) {
-                Some((_, worst)) if rank(*quality) > rank(*worst) => *worst = *quality,
-                Some(_) => {}
-                None => blocks.push((&state.block, *quality)),
-            }
-        }
-        blocks.into_iter().map(|(block, quality)| (block, word(quality))).collect()
+/// The word of JSON for how slopes were found.
+fn method(how: How) -> &'static str {
+    match how {
+        How::Analytic => "analytic",
+        How::Differences(_) => "differences",
+        How::Whole(_) => "differences of the whole",
+        How::Period(_) => "differences over the period",
     }
+}
 
+impl Linearization {
     /// All of it, with what an analysis found.
     pub fn to_json(&self, analysis: &Analysis) -> Map<String, Value> {
         let number =
@@ -85,10 +80,12 @@ impl Linearization {
                 "discrete": state.is_discrete, "columns": word(*quality), "drift": drift,
             })
         });
-        let blocks = self
-            .blocks()
-            .into_iter()
-            .map(|(block, how)| json!({ "block": block, "method": "differences", "columns": how }));
+        let blocks = self.blocks.iter().map(|one| {
+            json!({
+                "block": one.path, "kind": one.kind, "method": method(one.how),
+                "columns": word(one.how.quality()),
+            })
+        });
         let mut object = Map::new();
         let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
         add("diagram", self.diagram.as_str().into());

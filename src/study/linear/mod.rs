@@ -9,8 +9,8 @@ mod json;
 mod sine;
 
 use legwork_linear::{Mat, System, sampled};
+pub use legwork_runtime::linear::{BlockSlopes, How, Method, Quality, StateName};
 use legwork_runtime::linear::{InputPlace, LinearOptions, linearize as differentiate};
-pub use legwork_runtime::linear::{Quality, StateName};
 
 use crate::diagram::Diagram;
 use crate::error::{Error, ErrorKind};
@@ -50,6 +50,8 @@ pub struct LinearRequest {
     /// Whether the result is a map from one period to the next; without, it is if a block of the
     /// diagram has a period.
     pub sampled: Option<bool>,
+    /// How the slopes of a continuous result are found.
+    pub method: Method,
     /// A period with which a continuous result is sampled, inputs holding in between, as text such
     /// as `10 ms`.
     pub every: Option<String>,
@@ -76,6 +78,8 @@ pub struct Linearization {
     pub drift: Vec<f64>,
     /// How the columns of the states, then of the inputs were found.
     pub quality: Vec<Quality>,
+    /// How the slopes of each block were found.
+    pub blocks: Vec<BlockSlopes>,
     /// Blocks whose discrete state is none of the states.
     pub held: Vec<String>,
 }
@@ -140,6 +144,7 @@ impl Model {
         let options = LinearOptions {
             time,
             sampled: request.sampled,
+            method: request.method,
             inputs: inputs.iter().map(|(place, _)| *place).collect(),
             outputs: outputs.iter().map(|(place, _)| *place).collect(),
         };
@@ -176,6 +181,7 @@ impl Model {
             values: found.state_values,
             drift: found.drift,
             quality: found.quality,
+            blocks: found.blocks,
             held: found.held,
         }))
     }

@@ -1,0 +1,163 @@
+//! Linearisations block by block against differences of the whole program.
+
+use std::path::Path;
+
+use legwork_block::Type;
+use legwork_diagram::Options;
+use legwork_program::{Program, Rate};
+use legwork_runtime::linear::{
+    How, InputPlace, LinearOptions, Linearised, Method, Quality, check_slopes, linearize,
+};
+use libtest_mimic::Failed;
+
+/// Agreement of smooth columns, relative to the row's largest slope; of those that are close to a
+/// kink, where differences have six digits.
+const SMOOTH: f64 = 1e-6;
+const CLOSE: f64 = 1e-4;
+
+/// How far from the run the derivatives of blocks are checked, of the size of a number.
+const SHIFT: f64 = 0.05;
+
+/// States times output groups of a diagram that is differenced as a whole: more takes minutes.
+const MOST_CALLS: usize = 20_000;
+
+/// Steps after which diagrams are linearised: robots have landed at the last.
+const STEPS: [u64; 3] = [0, 7, 300];
+
+/// Every signal is an output; inputs are all ports and some signals, opened or added to.
+fn ends(program: &Program) -> (Vec<InputPlace>, Vec<u32>) {
+    let mut inputs = Vec::new();
+    let mut outputs = Vec::new();
+    for step in &program.schedule {
+        let node = &program.nodes[step.node];
+        let is_port = program.inputs.iter().any(|port| port.node == step.node);
+        for (port, ty) in node.output_types.iter().enumerate() {
+            if !matches!(ty, Type::Real | Type::Vector(_) | Type::Bus(_)) {
+                continue;
+            }
+            let is_smooth = matches!(ty, Type::Real | Type::Vector(_));
+            for slot in node.io.outputs.port(port) {
+                if step.own.range().contains(&(slot.start as usize)) {
+                    outputs.extend(slot.start..slot.start + slot.len);
+                    if is_smooth && slot.len > 0 && (is_port || step.rate == Rate::Continuous) {
+                        inputs.push(slot.start);
+                    }
+                }
+            }
+        }
+    }
+    let solves: Vec<u32> = program
+        .loops
+        .iter()
+        .flat_map(|found| found.unknowns.iter().map(|unknown| unknown.output.start))
+        .collect();
+    let inputs: Vec<InputPlace> = inputs
+        .into_iter()
+        .filter(|place| !solves.contains(place))
+        .enumerate()
+        .map(|(i, place)| InputPlace { place, adds: i % 2 == 0 })
+        .collect();
+    // A few of many, from all over the schedule.
+    let every = inputs.len().div_ceil(6).max(1);
+    (inputs.into_iter().step_by(every).collect(), outputs)
+}
+
+pub(crate) fn of_blocks_are_those_of_the_whole(path: &Path) -> Result<(), Failed> {
+    let compiled = super::compile_file(path, &Options::default())?;
+    let program = compiled.program.ok_or("it does not compile")?;
+    let (inputs, outputs) = ends(&program);
+    if program.state_len * program.schedule.len() > MOST_CALLS {
+        return Ok(());
+    }
+    for steps in STEPS {
+        let time =
+            (program.base.at(program.step_ticks) * steps as f64).min(program.run.stop.to_f64());
+        let by = |method: Method| {
+            let (inputs, outputs) = (inputs.clone(), outputs.clone());
+            linearize(
+                &program,
+                &LinearOptions { time, sampled: Some(false), method, inputs, outputs },
+            )
+        };
+        for seed in 0..2 {
+            let options =
+                LinearOptions { time, inputs: inputs.clone(), ..LinearOptions::default() };
+            // A state beside that of the run may fault.
+            let Ok(checked) = check_slopes(&program, &options, (SHIFT, seed)) else { continue };
+            if let Some(apart) = checked.iter().find(|one| one.error > SMOOTH) {
+                return Err(format!("{apart:?}").into());
+            }
+        }
+        match (by(Method::Blocks), by(Method::Differences)) {
+            (Ok(blocks), Ok(whole)) => same(&program, &outputs, &blocks, &whole)
+                .map_err(|told| format!("at t = {time} s: {told}"))?,
+            (Err(_), Err(_)) => {}
+            (Ok(_), Err(fault)) | (Err(fault), Ok(_)) => {
+                return Err(format!("at t = {time} s, by one method: {fault}").into());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn same(
+    program: &Program,
+    outputs: &[u32],
+    blocks: &Linearised,
+    whole: &Linearised,
+) -> Result<(), String> {
+    let (n, m) = (whole.states.len(), whole.input_values.len());
+    let mut apart = Vec::new();
+    let mut compare = |what: &str, a: &[f64], b: &[f64], columns: usize, first: usize| {
+        for (i, (a, b)) in a.chunks(columns.max(1)).zip(b.chunks(columns.max(1))).enumerate() {
+            let largest = b.iter().fold(0.0_f64, |most, slope| most.max(slope.abs()));
+            for (j, (a, b)) in a.iter().zip(b).enumerate() {
+                let quality = blocks.quality[first + j].max(whole.quality[first + j]);
+                let tolerance = match quality {
+                    Quality::Smooth => SMOOTH,
+                    Quality::Close => CLOSE,
+                    Quality::Kink | Quality::OneSided => continue,
+                };
+                if (a - b).abs() > tolerance * (1.0 + largest) {
+                    apart.push(format!("{what}[{i}, {j}]: {a} for {b} ({quality:?})"));
+                    let row = if what.starts_with('C') || what.starts_with('D') {
+                        place(program, outputs[i])
+                    } else {
+                        whole.states[i].name.clone()
+                    };
+                    apart.push(row);
+                }
+            }
+        }
+    };
+    compare("A", &blocks.a, &whole.a, n, 0);
+    compare("B", &blocks.b, &whole.b, m, n);
+    compare("C", &blocks.c, &whole.c, n, 0);
+    compare("D", &blocks.d, &whole.d, m, n);
+    if apart.is_empty() {
+        return Ok(());
+    }
+    let how: Vec<String> = blocks
+        .blocks
+        .iter()
+        .filter(|block| block.how != How::Analytic)
+        .map(|block| format!("{} {} {:?}", block.path, block.kind, block.how))
+        .collect();
+    apart.truncate(12);
+    Err(format!("{}\n{}", apart.join("\n"), how.join("\n")))
+}
+
+/// The signal at a place of the arena.
+fn place(program: &Program, place: u32) -> String {
+    let at = |node: &&legwork_program::Node| {
+        let ports = 0..node.io.outputs.port_count();
+        ports
+            .flat_map(|port| node.io.outputs.port(port))
+            .any(|slot| slot.range().contains(&(place as usize)))
+    };
+    program
+        .nodes
+        .iter()
+        .find(at)
+        .map_or(String::new(), |node| format!("{} ({})", node.path, node.kind))
+}
