@@ -200,7 +200,7 @@ fn derivatives_that_are_offered_are_those_of_differences() {
             near,
         ),
         (
-            "Fcn(expression: \"[max(u1, 0.2), min(u1, u2), abs(u2), tanh(u1 - t), mod(u2, 0.4)]\")",
+            "Fcn(expression: \"[max(u1, 0.2), min(u1, u2), abs(u2), tanh(u1 - 1), mod(u2, 0.4)]\")",
             vec![number(), number()],
             near,
         ),

@@ -1,8 +1,9 @@
 //! Functions: other blocks that a block calls inside its own phase (semantics 6.2).
 //!
 //! The crate's documentation has the guide. [`body`] is a bound function after compilation,
-//! [`running`] its instances and memory inside the caller's instance.
+//! [`running`] its instances and memory inside the caller's instance, [`all`] those of one caller.
 
+mod all;
 mod body;
 mod running;
 
@@ -14,6 +15,7 @@ use crate::fault::Fault;
 use crate::ports::{PortNote, Ports};
 use crate::signal::{In, Signal};
 
+pub(crate) use all::{bytes_of, functions_of, json_of, load_functions, restore_functions, saved};
 pub use body::{FunctionBlock, FunctionBody, FunctionStep};
 pub(crate) use running::{FunctionInstance, SavedFunction};
 

@@ -9,12 +9,15 @@ use crate::block::{
 };
 use crate::declaration::Declaration;
 use crate::fault::{Fault, Invalid, Outcome};
-use crate::function::{FunctionBody, FunctionInstance, Functions, SavedFunction};
+use crate::function::{
+    FunctionBody, FunctionInstance, Functions, SavedFunction, bytes_of, functions_of, json_of,
+    load_functions, restore_functions, saved,
+};
 use crate::parameters::Parameters;
 use crate::ports::Ports;
 use crate::report::Report;
 use crate::signal::PortTable;
-use crate::slopes::{Slope, SlopeEntry, Slopes, SlopesCx};
+use crate::slopes::{Slope, SlopeEntry, Slopes, SlopesCx, SlopesIo};
 use crate::state_bytes::{decode, encode};
 use crate::types::Type;
 
@@ -102,22 +105,6 @@ pub struct View<'a> {
     /// All signals.
     pub arena: &'a [f64],
     /// All shared computations.
-    pub shared: &'a SharedPool,
-}
-
-/// What the slopes of an output group or of a rate are taken at.
-pub struct SlopesIo<'a> {
-    /// When.
-    pub time: Time,
-    /// Which output group, and the first index of its part of the arena; `None` of the rate.
-    pub output: Option<(usize, u32)>,
-    /// Continuous state of the block.
-    pub x: &'a [f64],
-    /// Numbers of its rate.
-    pub rate_len: usize,
-    /// The arena; of an output group, what is before its own part.
-    pub arena: &'a [f64],
-    /// Shared computations.
     pub shared: &'a SharedPool,
 }
 
@@ -494,45 +481,4 @@ impl<B: Block> Instance for Running<B> {
     fn wrap_functions(&mut self, wrap: &mut WrapBlock<'_>) {
         self.functions.iter_mut().for_each(|function| function.wrap(wrap));
     }
-}
-
-// What follows is the same for every kind of block, and so compiled once.
-
-fn functions_of(io: &InstanceIo) -> Vec<FunctionInstance> {
-    io.functions.iter().cloned().map(FunctionInstance::new).collect()
-}
-
-fn saved(functions: &[FunctionInstance]) -> Vec<SavedFunction> {
-    functions.iter().map(FunctionInstance::save).collect()
-}
-
-fn restore_functions(functions: &mut [FunctionInstance], saved: &[SavedFunction]) {
-    for (function, saved) in functions.iter_mut().zip(saved) {
-        function.restore(saved);
-    }
-}
-
-fn bytes_of(functions: &[FunctionInstance]) -> Result<Vec<Vec<u8>>, Box<Fault>> {
-    functions.iter().map(FunctionInstance::save_bytes).collect()
-}
-
-fn load_functions(functions: &mut [FunctionInstance], saved: &[Vec<u8>]) -> Result<(), Box<Fault>> {
-    if functions.len() != saved.len() {
-        let (expected, found) = (functions.len(), saved.len());
-        return Err(Fault::new(format!("expected {expected} functions, found {found}")));
-    }
-    functions.iter_mut().zip(saved).try_for_each(|(function, bytes)| function.load_bytes(bytes))
-}
-
-fn json_of(
-    state: serde_json::Result<serde_json::Value>,
-    functions: &[FunctionInstance],
-) -> Result<serde_json::Value, Box<Fault>> {
-    let state =
-        state.map_err(|error| Fault::new(format!("the state cannot be written: {error}")))?;
-    if functions.is_empty() {
-        return Ok(state);
-    }
-    let functions: Result<Vec<_>, _> = functions.iter().map(FunctionInstance::state_json).collect();
-    Ok(serde_json::json!({ "state": state, "functions": functions? }))
 }

@@ -185,7 +185,7 @@ pub use function::{
 pub use hidden::{is_hidden, marked};
 pub use input::Input;
 pub use instance::{
-    ErasedBlock, Instance, InstanceIo, OutputIo, PlannedBlock, SlopesIo, View, WrapBlock, erase,
+    ErasedBlock, Instance, InstanceIo, OutputIo, PlannedBlock, View, WrapBlock, erase,
 };
 pub use parameters::{Parameters, Written};
 pub use ports::{PortNote, Ports};
@@ -198,7 +198,7 @@ pub use signal::{
     Any, Array, Bool, Bus, Feed, Feeding, In, Int, Items, Leaves, Matrix, OptionalIn, Out,
     PortTable, Pose, Real, Rotation, Shared, Signal, Slot, Vector,
 };
-pub use slopes::{Columns, Rows, Slope, SlopeBy, SlopeEntry, Slopes, SlopesCx};
+pub use slopes::{Columns, Rows, Slope, SlopeBy, SlopeEntry, Slopes, SlopesCx, SlopesIo};
 pub use structural::{ConcatVectors, Piece, StackRows};
 pub use typenames::{NamedType, TypeMaker, bus};
 pub use types::{Arg, BusType, Dim, Field as BusField, Type, Var, View as BusView};

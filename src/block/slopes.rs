@@ -4,7 +4,7 @@
 //! linearisation takes differences. What a block gets by [`Ports::ask`](crate::Ports::ask) follows
 //! from its inputs: its slopes go through such shared values to the inputs behind them.
 
-use crate::block::{Block, Inputs, Time};
+use crate::block::{Block, Inputs, SharedPool, Time};
 use crate::signal::{In, OptionalIn, Out, PortTable};
 
 /// Whether a block knows its derivative at a point.
@@ -190,4 +190,20 @@ pub struct SlopesCx<'a, B: Block> {
     pub inputs: Inputs<'a>,
     /// The slopes, to write.
     pub slopes: Slopes<'a>,
+}
+
+/// What the slopes of an output group or of a rate are taken at.
+pub struct SlopesIo<'a> {
+    /// When.
+    pub time: Time,
+    /// Which output group, and the first index of its part of the arena; `None` of the rate.
+    pub output: Option<(usize, u32)>,
+    /// Continuous state of the block.
+    pub x: &'a [f64],
+    /// Numbers of its rate.
+    pub rate_len: usize,
+    /// The arena; of an output group, what is before its own part.
+    pub arena: &'a [f64],
+    /// Shared computations.
+    pub shared: &'a SharedPool,
 }
