@@ -305,6 +305,33 @@ fn dense_matrices_of_all_states_are_refused() {
     assert!(error.to_string().contains("2000 rows and 2000 columns"), "{error}");
 }
 
+/// Slopes of signals on their way to a linearisation are held against the budget, with the block
+/// that it does not reach: each of these products depends on every state.
+#[test]
+fn slopes_of_wide_signals_are_refused() {
+    let product = |k: usize| {
+        format!(
+            "\"p{k}\": Product(numbers: [\"u2\"], in: {{ \"u1\": \"i.y\", \"u2\": \"d.y\" }}), "
+        )
+    };
+    let products: String = (0..20).map(product).collect();
+    let text = format!(
+        "Diagram(format: 2, run: (stop: \"3 ms\", step: \"1 ms\", memory: \"10 MB\"), \
+         blocks: {{ {products} \"w\": Constant(value: \"=ones(300)\"), \
+         \"d\": Dot(in: {{ \"u1\": \"i.y\", \"u2\": \"w.y\" }}), \
+         \"i\": Integrator(initial: \"=ones(300)\", in: {{ \"u\": \"w.y\" }}) }})"
+    );
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    let path = Path::new("wide.ron");
+    let compiled = compile(path, text.as_bytes(), &Options::default(), &registry, &Disk);
+    let program = compiled.program.expect("a program");
+    let options = legwork_runtime::linear::LinearOptions::default();
+    let fault = legwork_runtime::linear::linearize(&program, &options).expect_err("too large");
+    assert!(fault.block.starts_with('p'), "{fault}");
+    assert!(fault.fault.message.contains("slopes of signals take more than the 10 MB"), "{fault}");
+}
+
 /// What compiling makes [bytes], all together: a measure of its work.
 fn made(text: &str) -> u64 {
     let mut registry = Registry::default();

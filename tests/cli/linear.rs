@@ -70,6 +70,15 @@ fn a_mass_on_a_spring_is_what_its_equation_says() {
     assert_eq!(json["zeros"].as_array().map(Vec::len), Some(0));
     assert_eq!(json["controllable"]["dimension"], 2);
     assert_eq!(json["blocks"][0]["columns"], "smooth");
+    assert_eq!(json["blocks"][0]["method"], "analytic");
+    // What is added to a port that is held is added once.
+    for more in [&[][..], &["--differences"], &["--sampled"]] {
+        let options = [&["linearize", "help:linear", "--in", "+force"][..], more].concat();
+        let (_, json, err) = legwork(here.path(), &options);
+        let b = rows(&json["B"])[1][0];
+        let expected = if more == ["--sampled"] { 0.5 * 1e-3 } else { 0.5 };
+        assert!((b / expected - 1.0).abs() < 1e-3, "{b}: {err}");
+    }
     // Between samples: the exponential of a damped rotation, [x; v] over 50 ms.
     let (_, json, _) = legwork(here.path(), &["linearize", "help:linear", "--every", "50 ms"]);
     let (s, w, t) = (-0.6_f64, (9.0_f64 - 0.36).sqrt(), 0.05);
@@ -430,4 +439,104 @@ fn a_map_is_what_differences_of_runs_say() {
             assert!(error < 1e-9, "({i}, {j}): {} against {slope}", found.system.a[(i, j)]);
         }
     }
+}
+
+/// How the slopes of a block were found, and how good they are.
+fn how<'j>(json: &'j Value, block: &str) -> (&'j str, &'j str) {
+    let all = json["blocks"].as_array().expect("a list");
+    let found = all.iter().find(|one| one["block"] == block);
+    let found = found.unwrap_or_else(|| panic!("{block}: {}", json["blocks"]));
+    let word = |name: &str| found[name].as_str().expect("a word");
+    (word("method"), word("columns"))
+}
+
+/// z = tanh(z)/2 + x and ẋ = −z: dz = dx / (1 − (1 − tanh² z)/2).
+#[test]
+fn slopes_go_through_an_algebraic_loop() {
+    let text = r#"Diagram(
+    format: 2,
+    run: (stop: "1 s", step: "1 ms", solver: Rk4),
+    blocks: {
+        "z":    Solve(initial: 0.5, in: { "u": "sum.y" }),
+        "bend": Fcn(expression: "0.5*tanh(u)", in: { "u": "z.y" }),
+        "sum":  Sum(in: { "u1": "bend.y", "u2": "x.y" }),
+        "rate": Gain(gain: -1.0, in: { "u": "z.y" }),
+        "x":    Integrator(initial: 0.7, in: { "u": "rate.y" }),
+    },
+)"#;
+    let json = linearized(text, &["--in", "+x.y", "--out", "z.y"]);
+    let tanh = json["outputs"][0]["value"].as_f64().expect("a number").tanh();
+    let slope = 1.0 / (1.0 - 0.5 * (1.0 - tanh * tanh));
+    close("A", &json["A"], &[&[-slope]], 1e-9);
+    close("B", &json["B"], &[&[-slope]], 1e-9);
+    close("C", &json["C"], &[&[slope]], 1e-9);
+    assert_eq!(how(&json, "bend"), ("analytic", "smooth"));
+    // u = z has no one solution nearby.
+    let here = folder();
+    write(&here, "a.ron", &text.replace("0.5*tanh(u)", "u").replace("initial: 0.7", "initial: 0"));
+    let done = support::legwork(here.path(), &["linearize", "a.ron"]);
+    assert!(done.code == 2 && done.err.contains("no slope goes through it"), "{}", done.err);
+}
+
+/// A part that is off holds: its state has no rate, and its output does not move.
+#[test]
+fn a_part_that_is_off_has_no_slopes() {
+    let text = |on: &str| {
+        format!(
+            r#"Diagram(
+    format: 2,
+    run: (stop: "1 s", step: "1 ms", solver: Rk4),
+    ports: (in: {{ "u": Port(type: "Real", default: 1.0) }}, out: {{ "y": "Real" }}),
+    blocks: {{
+        "on": Constant(value: {on}),
+        "part": Enabled(by: "on.y", in: {{ "u": "^u" }},
+            ports: (in: {{ "u": "Real" }}, out: {{ "y": "Real" }}), blocks: {{
+                "x": Integrator(initial: 5.0, in: {{ "u": "rate.y" }}),
+                "rate": Fcn(expression: "u1 - u2^2", in: {{ "u1": "^u", "u2": "x.y" }}),
+        }}, out: {{ "y": "x.y" }}),
+    }},
+    out: {{ "y": "part.y" }},
+)"#
+        )
+    };
+    for (on, a, b, c) in [("1.0", -10.0, 1.0, 1.0), ("-1.0", 0.0, 0.0, 0.0)] {
+        let json = linearized(&text(on), &[]);
+        close("A", &json["A"], &[&[a]], 1e-9);
+        close("B", &json["B"], &[&[b]], 1e-9);
+        close("C", &json["C"], &[&[c]], 1e-9);
+    }
+}
+
+/// At the edge of a limit the block offers nothing: differences give the mean of both sides, and
+/// the block is named.
+#[test]
+fn a_kink_is_named_with_its_block() {
+    let text = r#"Diagram(
+    format: 2,
+    run: (stop: "1 s", step: "1 ms", solver: Rk4),
+    ports: (in: { "u": Port(type: "Real", default: 1.0) }, out: { "y": "Real" }),
+    blocks: {
+        "twice": Gain(gain: 2.0, in: { "u": "^u" }),
+        "limit": Saturation(upper: 2.0, in: { "u": "twice.y" }),
+        "x":     Integrator(in: { "u": "limit.y" }),
+    },
+    out: { "y": "x.y" },
+)"#;
+    let json = linearized(text, &[]);
+    close("B", &json["B"], &[&[1.0]], 1e-9);
+    assert_eq!(how(&json, "limit"), ("differences", "kink"));
+    assert_eq!(how(&json, "twice"), ("analytic", "smooth"));
+    let here = folder();
+    write(&here, "a.ron", text);
+    let said = support::legwork(here.path(), &["linearize", "a.ron"]).out;
+    for line in [
+        "slopes   2 blocks by derivatives; by differences of the block `limit`",
+        "note     `limit` has a kink here: the mean of the slopes on both sides",
+    ] {
+        assert!(said.contains(line), "{said}");
+    }
+    let whole = linearized(text, &["--differences"]);
+    assert_eq!(how(&whole, "x"), ("differences of the whole", "smooth"));
+    let sampled = linearized(text, &["--sampled"]);
+    assert_eq!(how(&sampled, "x").0, "differences over the period");
 }

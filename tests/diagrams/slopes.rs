@@ -11,9 +11,12 @@ use legwork_runtime::linear::{
 use libtest_mimic::Failed;
 
 /// Agreement of smooth columns, relative to the row's largest slope; of those that are close to a
-/// kink, where differences have six digits.
+/// kink as far as their two sides agree.
 const SMOOTH: f64 = 1e-6;
-const CLOSE: f64 = 1e-4;
+const CLOSE: f64 = 1e-3;
+
+/// Outputs that are compared, from all over the schedule.
+const MOST_OUTPUTS: usize = 1000;
 
 /// How far from the run the derivatives of blocks are checked, of the size of a number.
 const SHIFT: f64 = 0.05;
@@ -24,7 +27,7 @@ const MOST_CALLS: usize = 20_000;
 /// Steps after which diagrams are linearised: robots have landed at the last.
 const STEPS: [u64; 3] = [0, 7, 300];
 
-/// Every signal is an output; inputs are all ports and some signals, opened or added to.
+/// Signals are outputs; inputs are all ports and some signals, opened or added to.
 fn ends(program: &Program) -> (Vec<InputPlace>, Vec<u32>) {
     let mut inputs = Vec::new();
     let mut outputs = Vec::new();
@@ -32,7 +35,9 @@ fn ends(program: &Program) -> (Vec<InputPlace>, Vec<u32>) {
         let node = &program.nodes[step.node];
         let is_port = program.inputs.iter().any(|port| port.node == step.node);
         for (port, ty) in node.output_types.iter().enumerate() {
-            if !matches!(ty, Type::Real | Type::Vector(_) | Type::Bus(_)) {
+            // The residual of a solver is what rounding leaves of it.
+            let is_residual = node.output_names[port] == "residual";
+            if is_residual || !matches!(ty, Type::Real | Type::Vector(_) | Type::Bus(_)) {
                 continue;
             }
             let is_smooth = matches!(ty, Type::Real | Type::Vector(_));
@@ -59,7 +64,8 @@ fn ends(program: &Program) -> (Vec<InputPlace>, Vec<u32>) {
         .collect();
     // A few of many, from all over the schedule.
     let every = inputs.len().div_ceil(6).max(1);
-    (inputs.into_iter().step_by(every).collect(), outputs)
+    let each = outputs.len().div_ceil(MOST_OUTPUTS).max(1);
+    (inputs.into_iter().step_by(every).collect(), outputs.into_iter().step_by(each).collect())
 }
 
 pub(crate) fn of_blocks_are_those_of_the_whole(path: &Path) -> Result<(), Failed> {

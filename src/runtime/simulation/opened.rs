@@ -1,7 +1,7 @@
 //! Wires that are opened: signals that are written from outside, and what follows from them.
 
 use legwork_block::Slot;
-use legwork_program::Rate;
+use legwork_program::{NodeId, Rate};
 
 use super::engine::Engine;
 use super::{Cursor, Simulation};
@@ -20,9 +20,13 @@ pub(crate) struct Opened {
 }
 
 impl Engine {
-    /// Writes what is opened of these numbers, which their block has just put out.
+    /// Writes what is opened of these numbers, which their block has just put out. An input of the
+    /// diagram puts out what it holds, to which [`Simulation::open`] has added.
     #[cold]
-    pub(super) fn write_opened(&mut self, own: Slot) {
+    pub(super) fn write_opened(&mut self, node: NodeId, own: Slot) {
+        if self.plan.program.inputs.iter().any(|port| port.node == node) {
+            return;
+        }
         for one in &self.work.opened {
             if own.range().contains(&(one.place as usize)) {
                 let number = &mut self.state.arena[one.place as usize];

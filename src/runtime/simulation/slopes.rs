@@ -305,6 +305,8 @@ impl<'a> Chain<'a> {
         // In the order in which the block wrote them within a row, so that sums are repeatable.
         entries.sort_by_key(|entry| entry.row);
         for own in entries.chunk_by(|a, b| a.row == b.row) {
+            // What a block writes of another group of its outputs is left out.
+            let Some(target) = rows.get_mut(own[0].row as usize) else { continue };
             for SlopeEntry { by, slope, .. } in own {
                 let row = match by {
                     SlopeBy::Input(place) => &self.arena[*place as usize],
@@ -312,7 +314,7 @@ impl<'a> Chain<'a> {
                 };
                 self.sum.add(row, *slope);
             }
-            rows[own[0].row as usize] = self.sum.take();
+            *target = self.sum.take();
         }
         rows
     }
