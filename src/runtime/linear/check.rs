@@ -12,8 +12,8 @@ pub struct SlopeCheck {
     pub path: String,
     /// Its kind.
     pub kind: &'static str,
-    /// The largest difference between the two, relative to the largest slope of its row or 1, over
-    /// the columns in which the block's differences are smooth.
+    /// The largest difference between the two over the columns in which the block's differences
+    /// are smooth, relative to the largest slope of its row or its column, or 1.
     pub error: f64,
 }
 

@@ -253,20 +253,26 @@ impl<'a> Chain<'a> {
         Ok(rows)
     }
 
-    /// Notes how far these rows are from differences, relative to the largest slope of a row and as
-    /// far as those are smooth.
+    /// Notes how far these rows are from differences, as far as those are smooth: relative to the
+    /// largest slope of the row or of the column, to which differences are exact, or 1.
     fn check(&mut self, part: Part, active: &[Number], rows: &[Row]) {
         let known = std::mem::replace(&mut self.quality, vec![Quality::Smooth; self.columns]);
         let (differences, _) = self.differenced(part, active, rows.len());
         let quality = std::mem::replace(&mut self.quality, known);
+        let mut of_columns = vec![1.0_f64; self.columns];
+        for (column, slope) in differences.iter().flatten() {
+            let largest = &mut of_columns[*column as usize];
+            *largest = largest.max(slope.abs());
+        }
         let mut worst = 0.0_f64;
         for (own, other) in rows.iter().zip(&differences) {
-            let largest = own.iter().chain(other).fold(1.0_f64, |most, one| most.max(one.1.abs()));
+            let largest = other.iter().fold(1.0_f64, |most, one| most.max(one.1.abs()));
             self.sum.add(own, 1.0);
             self.sum.add(other, -1.0);
             for (column, apart) in self.sum.take() {
-                if quality[column as usize] == Quality::Smooth {
-                    worst = worst.max(apart.abs() / largest);
+                let column = column as usize;
+                if quality[column] == Quality::Smooth {
+                    worst = worst.max(apart.abs() / largest.max(of_columns[column]));
                 }
             }
         }
