@@ -25,6 +25,9 @@ const SHIFT: f64 = 0.05;
 const MOST_STATES: usize = 100;
 const MOST_NUMBERS: usize = 20_000;
 
+/// Steps of the period in which all rates come round: what is held is told by running for one.
+const MOST_STEPS: u64 = 1000;
+
 /// Steps after which diagrams are linearised: robots have landed at the last.
 const STEPS: [u64; 3] = [0, 7, 300];
 
@@ -72,11 +75,28 @@ fn ends(program: &Program) -> (Vec<InputPlace>, Vec<u32>) {
     (inputs.into_iter().step_by(every).collect(), outputs.into_iter().step_by(each).collect())
 }
 
+/// Ticks after which all rates come round, at most a number that is too large.
+fn period(program: &Program) -> u64 {
+    let rates = program.nodes.iter().flat_map(|node| [node.rate, node.update_rate]);
+    let periods = rates.filter_map(|rate| match rate {
+        Rate::Periodic { period, .. } => Some(period),
+        Rate::Constant | Rate::Continuous => None,
+    });
+    let divisor = |mut a: u64, mut b: u64| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    periods.fold(1, |all, period| (all / divisor(all, period)).saturating_mul(period))
+}
+
 pub(crate) fn of_blocks_are_those_of_the_whole(path: &Path) -> Result<(), Failed> {
     let compiled = super::compile_file(path, &Options::default())?;
     let program = compiled.program.ok_or("it does not compile")?;
     let (inputs, outputs) = ends(&program);
-    if program.state_len > MOST_STATES || program.arena_len > MOST_NUMBERS {
+    let is_long = period(&program) > MOST_STEPS * program.step_ticks;
+    if is_long || program.state_len > MOST_STATES || program.arena_len > MOST_NUMBERS {
         return Ok(());
     }
     for steps in STEPS {
