@@ -241,9 +241,9 @@ impl Block for ForwardDynamics {
         let count = forces.len();
         for (k, own) in inverse.chunks_exact(nv).enumerate() {
             for (i, response) in own.iter().enumerate() {
-                for r in 0..count {
+                for (r, force) in forces.iter().enumerate() {
                     let place = k * count + r;
-                    slopes.add((rows, i), (by_jacobian, place), response * forces[r]);
+                    slopes.add((rows, i), (by_jacobian, place), response * force);
                     slopes.add((rows, i), (by_forces, r), response * jacobian[place]);
                 }
             }
