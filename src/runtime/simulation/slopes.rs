@@ -264,6 +264,8 @@ impl<'a> Chain<'a> {
             let largest = &mut of_columns[*column as usize];
             *largest = largest.max(slope.abs());
         }
+        // Where numbers move that fast and cancel, differences keep too few digits to tell.
+        let is_fast = self.fast_columns(active);
         let mut worst = 0.0_f64;
         for (own, other) in rows.iter().zip(&differences) {
             let largest = other.iter().fold(1.0_f64, |most, one| most.max(one.1.abs()));
@@ -271,7 +273,7 @@ impl<'a> Chain<'a> {
             self.sum.add(other, -1.0);
             for (column, apart) in self.sum.take() {
                 let column = column as usize;
-                if quality[column] == Quality::Smooth {
+                if quality[column] == Quality::Smooth && !is_fast[column] {
                     worst = worst.max(apart.abs() / largest.max(of_columns[column]));
                 }
             }

@@ -7,7 +7,8 @@
 //! There are two ways to move its inputs, and the cheaper one is taken. Number by number gives the
 //! block's Jacobian. Column by column moves all of them along their rows at once, which gives the
 //! product of the Jacobian with the rows; what belongs together, such as the numbers of a rotation or
-//! a matrix and its factor, then stays together up to second order.
+//! a matrix and its factor, then stays together up to second order. Where one number moves so much
+//! faster than the others that these would be lost in rounding, it is number by number too.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +19,9 @@ use super::super::engine::Engine;
 use super::{Chain, Part};
 use crate::linear::{NEAREST, Quality, column, power_of_two};
 use crate::sparse::Row;
+
+/// How fast a number may move along a column, relative to its size.
+const TOO_FAST: f64 = 1e6;
 
 /// A number that a block reads, and that moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,6 +91,25 @@ impl Chain<'_> {
         }
     }
 
+    /// For each column whether one of these numbers moves too fast along it for the others.
+    pub(super) fn fast_columns(&self, active: &[Number]) -> Vec<bool> {
+        let mut is_fast = vec![false; self.columns];
+        for number in active {
+            let size = 1.0 + self.at(*number).abs();
+            for (column, slope) in self.row(*number) {
+                is_fast[*column as usize] |= slope.abs() > TOO_FAST * size;
+            }
+        }
+        is_fast
+    }
+
+    fn at(&self, number: Number) -> f64 {
+        match number {
+            Number::Arena(place) => self.engine.state.arena[place as usize],
+            Number::State(place) => self.engine.state.x[place as usize],
+        }
+    }
+
     fn value(&mut self, number: Number) -> &mut f64 {
         match number {
             Number::Arena(place) => &mut self.engine.state.arena[place as usize],
@@ -114,7 +137,7 @@ impl Chain<'_> {
                 columns.entry(*column).or_default().push((*number, *slope));
             }
         }
-        if 2 * active.len() <= columns.len() {
+        if 2 * active.len() <= columns.len() || self.fast_columns(active).contains(&true) {
             let mut jacobian = Vec::with_capacity(active.len());
             for number in active {
                 let (slopes, quality) = self.direction(part, &nominal, &[(*number, 1.0)]);
