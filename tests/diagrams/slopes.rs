@@ -79,8 +79,8 @@ fn ends(program: &Program) -> (Vec<InputPlace>, Vec<u32>) {
 fn period(program: &Program) -> u64 {
     let rates = program.nodes.iter().flat_map(|node| [node.rate, node.update_rate]);
     let periods = rates.filter_map(|rate| match rate {
-        Rate::Periodic { period, .. } => Some(period),
-        Rate::Constant | Rate::Continuous => None,
+        Rate::Periodic { period, .. } if period <= program.stop_tick => Some(period),
+        _ => None,
     });
     let divisor = |mut a: u64, mut b: u64| {
         while b > 0 {

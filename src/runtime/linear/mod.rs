@@ -37,7 +37,7 @@ use crate::budget;
 use crate::chart::Chart;
 use crate::fault::RunFault;
 use crate::simulation::{Cursor, Opened, Simulation, Snapshot};
-use crate::trim::{endless, period};
+use crate::trim::{comes_round, endless, period};
 use difference::{Column, differences};
 
 pub use check::{SlopeCheck, check_slopes};
@@ -137,8 +137,9 @@ impl Point {
     /// Runs to the moment, and on to the next at which all rates are due, if there is one within a
     /// period.
     fn reach(program: &Program, options: &LinearOptions) -> Result<Self, RunFault> {
-        let program = Arc::new(endless(program));
-        let ticks = period(&program);
+        let run = program;
+        let ticks = period(run);
+        let program = Arc::new(endless(run));
         let mut simulation = Simulation::new(Arc::clone(&program));
         let places: Vec<u32> = options.inputs.iter().map(|input| input.place).collect();
         simulation.prepare_to_open(&places);
@@ -147,8 +148,10 @@ impl Point {
         let last = wanted.saturating_add(ticks);
         let is_there = |simulation: &Simulation| {
             let tick = simulation.tick();
-            let all = || program.nodes.iter().flat_map(|node| [node.rate, node.update_rate]);
-            let due = all().all(|rate| !matches!(rate, Rate::Periodic { .. }) || rate.due(tick));
+            let due = program.nodes.iter().all(|node| {
+                let comes = |rate: &Rate| comes_round(*rate, node.stretch, run);
+                [node.rate, node.update_rate].iter().filter(|r| comes(r)).all(|r| r.due(tick))
+            });
             simulation.moment().is_tick() && tick >= wanted && (due || tick >= last)
         };
         while !is_there(&simulation) && simulation.cursor() != Cursor::Done {

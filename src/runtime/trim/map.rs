@@ -42,8 +42,8 @@ pub(super) struct Map {
 impl Map {
     /// The map of a program, which may run for as long as anybody wants.
     pub(super) fn new(program: &Program, held: Vec<Held>) -> Result<Self, TrimError> {
+        let ticks = period(program);
         let program = Arc::new(endless(program));
-        let ticks = period(&program);
         let mut simulation = Simulation::new(Arc::clone(&program));
         let (mut discrete, mut numbers) = (Vec::new(), Vec::new());
         for node in 0..program.nodes.len() {
@@ -157,12 +157,25 @@ pub(crate) fn endless(program: &Program) -> Program {
     Program::new(ProgramParts { stop_tick: u64::MAX / 4, checks: Vec::new(), ..parts })
 }
 
-/// The time after which all rates are due together again [ticks], in whole major steps.
+/// Whether a rate is due again within the run: what holds its first value all along has no period.
+pub(crate) fn comes_round(rate: Rate, stretch: u32, program: &Program) -> bool {
+    match rate {
+        Rate::Periodic { period, .. } => {
+            period.saturating_mul(u64::from(stretch)) <= program.stop_tick
+        }
+        _ => false,
+    }
+}
+
+/// The time after which all rates that come round within the run are due together again [ticks],
+/// in whole major steps.
 pub(crate) fn period(program: &Program) -> u64 {
     let of = |node: &Node| {
-        let stretch = u64::from(node.stretch);
-        [node.rate, node.update_rate].into_iter().filter_map(move |rate| match rate {
-            Rate::Periodic { period, .. } => Some(period.saturating_mul(stretch)),
+        let stretch = node.stretch;
+        let rates = [node.rate, node.update_rate].into_iter();
+        let rates = rates.filter(move |rate| comes_round(*rate, stretch, program));
+        rates.filter_map(move |rate| match rate {
+            Rate::Periodic { period, .. } => Some(period.saturating_mul(u64::from(stretch))),
             _ => None,
         })
     };

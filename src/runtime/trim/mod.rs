@@ -30,7 +30,7 @@ use map::{Map, Point, run_to};
 use polish::{largest, polish};
 
 pub use free::{FreeError, FreeOutput};
-pub(crate) use map::{endless, period};
+pub(crate) use map::{comes_round, endless, period};
 pub use motion::{Motion, drift};
 
 /// Periods in a row that must be still for a run to have settled.
