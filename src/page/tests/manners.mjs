@@ -100,8 +100,19 @@ export const mannersTests = {
     await page.mouse.click(wire.x, wire.y);
     await command(page, "step 100");
     await until("0.1 s", async () => Math.abs((await clock(page)) - 0.1) < 1e-9);
-    await page.evaluate(() => window.sockets.at(-1).close());
-    await page.waitForSelector(".banner");
+    // The banner may be gone again before a look from outside.
+    await page.evaluate(
+      () =>
+        new Promise((done) => {
+          const observer = new MutationObserver(() => {
+            if (!document.querySelector(".banner")) return;
+            observer.disconnect();
+            done();
+          });
+          observer.observe(document.body, { childList: true, subtree: true });
+          window.sockets.at(-1).close();
+        }),
+    );
     await page.waitForSelector(".banner", { state: "detached" });
     await command(page, "step 100");
     await until("0.2 s", async () => Math.abs((await clock(page)) - 0.2) < 1e-9);

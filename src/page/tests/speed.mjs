@@ -65,8 +65,8 @@ export const speedTests = {
     // for nothing. Both are measured in one run, one after the other.
     const engine = threadOf(server.pid, "engine");
     const now = async () => ({ cpu: cpuOf(server.pid, engine), t: await clock(page) });
-    const [shown, alone] = [[], []];
-    for (let i = 0; i < (judged ? 8 : 3); i++) {
+    const ratios = [];
+    for (let i = 0; i < (judged ? 9 : 3); i++) {
       await drawn(page);
       // From the start: the past of the scope, which is gone over beside the run, is short.
       await page.click('[aria-label="To the start"]');
@@ -86,13 +86,15 @@ export const speedTests = {
       const { t } = b;
       await page.waitForFunction((t) => Number(document.querySelector("#clock")?.value) > t, t);
       const c = await now();
-      shown.push((b.cpu - a.cpu) / (b.t - a.t));
-      alone.push((c.cpu - b.cpu) / (c.t - b.t));
+      ratios.push((b.cpu - a.cpu) / (b.t - a.t) / ((c.cpu - b.cpu) / (c.t - b.t)));
     }
-    // The least of several: what others take from the caches of this machine only adds.
-    const ratio = Math.min(...shown) / Math.min(...alone);
-    note(`a simulated second takes ${(100 * (ratio - 1)).toFixed(1)} % more with a page`);
-    check(ratio <= (judged ? 1.05 : 1.5), `it is slowed: ${shown} with a page, ${alone} without`);
+    ratios.sort((a, b) => a - b);
+    const median = ratios[ratios.length >> 1];
+    note(
+      `a simulated second takes ${(100 * (median - 1)).toFixed(1)} % more with a page, ` +
+        `from ${(100 * (ratios[0] - 1)).toFixed(0)} to ${(100 * (ratios.at(-1) - 1)).toFixed(0)} %`,
+    );
+    check(!judged || median <= 1.05, `it is slowed: ${ratios}`);
     check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
     await page.close();
     await server.stop();

@@ -90,7 +90,7 @@ impl Session {
     ///     r#""a": Sine(amplitude: 2.0), "g": Gain(gain: 3.0, in: { "u": "a.y" }),
     ///        "x": Integrator(in: { "u": "g.y" })"#,
     /// );
-    /// let mut session = library.diagram("a.ron", &one).compile().into_model()?.session();
+    /// let mut session = library.diagram("a.ron", one).compile().into_model()?.session();
     /// session.until(0.5)?;
     /// let other = session.edited_diagram().with_text("a.ron", two);
     /// session.rewrite(&other.compile().into_model()?)?;
