@@ -158,7 +158,7 @@ mod tests {
                 raised.store(true, Ordering::Relaxed);
                 // It cannot look for as long as this takes.
                 let _ = ended.recv_timeout(Duration::from_secs(60));
-            })
+            });
         });
         assert_eq!(left, Err(Cancelled));
         assert!(begun.elapsed() < Duration::from_secs(30));
@@ -173,7 +173,7 @@ mod tests {
             7
         });
         assert_eq!(short, Ok(7));
-        let panic = catch_unwind(|| scope(&flag, || std::panic::resume_unwind(Box::new("other"))));
+        let panic = catch_unwind(|| scope(&flag, || resume_unwind(Box::new("other"))));
         assert_eq!(panic.map(|_: Result<(), _>| ()).unwrap_err().downcast_ref(), Some(&"other"));
     }
 }

@@ -131,7 +131,8 @@ struct Clock {
 impl Clock {
     fn new(step: u64) -> Self {
         let now = Instant::now();
-        Self { due: now, last: now, next: step, stride: 1 }
+        // How long a step takes is known after the first.
+        Self { due: now, last: now, next: step + 1, stride: 1 }
     }
 
     /// Whether a snapshot is due before this step.

@@ -473,7 +473,7 @@ fn slopes_go_through_an_algebraic_loop() {
     assert_eq!(how(&json, "bend"), ("analytic", "smooth"));
     // u = z has no one solution nearby.
     let here = folder();
-    write(&here, "a.ron", &text.replace("0.5*tanh(u)", "u").replace("initial: 0.7", "initial: 0"));
+    write(&here, "a.ron", text.replace("0.5*tanh(u)", "u").replace("initial: 0.7", "initial: 0"));
     let done = support::legwork(here.path(), &["linearize", "a.ron"]);
     assert!(done.code == 2 && done.err.contains("no slope goes through it"), "{}", done.err);
 }
