@@ -22,8 +22,8 @@ use crate::signal::units;
 /// variable step is cut at impacts and where an element leaves a limit; under fixed steps both are
 /// noticed at the next major step, which puts the element back to the limit.
 ///
-/// A position that is known to be a length or an angle, by the unit of a parameter, and moves faster
-/// than 1e9 m/s or rad/s is a fault of the run: it has diverged.
+/// A position that is known to be a length or an angle, by the unit of a parameter, and moves
+/// faster than 1e9 m/s or rad/s is a fault of the run: it has diverged.
 ///
 /// The input does not feed through. The semi-implicit Euler solver advances the velocity first and
 /// the position with the new velocity; two `Integrator`s in series would use the old one.

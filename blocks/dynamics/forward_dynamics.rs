@@ -174,8 +174,8 @@ impl Block for ForwardDynamics {
         state.report(&plan.robot.model, report);
     }
 
-    /// `∂ν̇/∂x = −M⁻¹ ∂(M ν̇ + h + p)/∂x` and `∂ν̇/∂F = M⁻¹`. Where a step adds damping or springs to M,
-    /// whose slopes are not known, it is differenced.
+    /// `∂ν̇/∂x = −M⁻¹ ∂(M ν̇ + h + p)/∂x` and `∂ν̇/∂F = M⁻¹`. Where a step adds damping or springs
+    /// to M, whose slopes are not known, it is differenced.
     fn output_slopes(&self, plan: &Self::Plan, cx: &mut SlopesCx<'_, Self>) -> Slope {
         let model = &plan.robot.model;
         let mut passive = PassiveForces::new(model, plan.step_end);

@@ -5,8 +5,8 @@ use legwork_mechanics::Model;
 
 /// Slopes over the numbers of a configuration, from those along its manifold.
 ///
-/// `along` has a row for each of `rows` and a column for each coordinate of ν, column by column: the
-/// slope over `q ⊕ ε e_k`. A quaternion Q turns by `δ = 2 vec(dQ ⊗ Q*) / |Q|²`, the inverse of
+/// `along` has a row for each of `rows` and a column for each coordinate of ν, column by column:
+/// the slope over `q ⊕ ε e_k`. A quaternion Q turns by `δ = 2 vec(dQ ⊗ Q*) / |Q|²`, the inverse of
 /// `dQ = ½ δ ⊗ Q`; what changes its length changes nothing.
 pub(crate) fn by_configuration(
     model: &Model,

@@ -227,6 +227,7 @@ pub fn nearest<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> Opt
         if is_other {
             continue;
         }
+        work += name.len();
         if let Some(distance) = edit_distance(&wanted, &lower(name), most, &mut work) {
             best = Some((distance, name));
         }

@@ -164,7 +164,8 @@ impl Slopes<'_> {
         }
     }
 
-    /// A matrix of as many rows as `rows` and columns as `columns`, column by column, times `factor`.
+    /// A matrix of as many rows as `rows` and columns as `columns`, column by column, times
+    /// `factor`.
     pub fn matrix(&mut self, rows: Rows, columns: Columns, matrix: &[f64], factor: f64) {
         for (j, column) in matrix.chunks_exact(rows.len().max(1)).enumerate() {
             for (i, slope) in column.iter().enumerate() {

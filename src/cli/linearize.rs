@@ -24,8 +24,8 @@ use super::{console, diagnostics, picture};
 /// with damping and the state that moves most, transmission zeros, what inputs reach and outputs
 /// show, and the margins of a loop of one input and one output. A continuous result goes block by
 /// block: by the block's own derivative where it has one, else by differences of that block, which
-/// the answer says. Contact is held as it is: differences are smaller than what opens or closes one,
-/// and a block whose law has a kink is named.
+/// the answer says. Contact is held as it is: differences are smaller than what opens or closes
+/// one, and a block whose law has a kink is named.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
                   legwork linearize cart.ron --in force --out angle\n  \

@@ -72,8 +72,8 @@ pub fn check() {
     });
 }
 
-/// Does `work`, which does not look itself: within a [`scope`] on a thread of its own, which is left
-/// behind if the flag is up before it is done; elsewhere here.
+/// Does `work`, which does not look itself: within a [`scope`] on a thread of its own, which is
+/// left behind if the flag is up before it is done; elsewhere here.
 pub fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     if REQUEST.with_borrow(Option::is_none) {
         return work();

@@ -190,7 +190,8 @@ fn a_signal_is_heard_inside_a_step() {
     assert_eq!(legwork(here.path(), &on).code, 0);
 }
 
-/// Nor does one solve of a problem of four hundred contacts, which is many seconds of Lemke's method.
+/// Nor does one solve of a problem of four hundred contacts, which is many seconds of Lemke's
+/// method.
 #[cfg(unix)]
 #[test]
 fn a_signal_is_heard_inside_a_solver() {

@@ -1,4 +1,6 @@
 //! `legwork linearize`: against closed forms, against the run itself, and what it says.
+//!
+//! One file: every law is held against the same command and its one object of JSON.
 
 use std::path::Path;
 

@@ -39,8 +39,8 @@ fn ends(program: &Program) -> (Vec<InputPlace>, Vec<u32>) {
         let node = &program.nodes[step.node];
         let is_port = program.inputs.iter().any(|port| port.node == step.node);
         for (port, ty) in node.output_types.iter().enumerate() {
-            // What the tolerance of an iteration leaves of a residual and of the forces of stiff rows
-            // that are redundant, and lengths of what is nearly at rest, are not smooth.
+            // What the tolerance of an iteration leaves of a residual and of the forces of stiff
+            // rows that are redundant, and lengths of what is nearly at rest, are not smooth.
             let is_rough = node.kind == "ContactMetrics"
                 || (node.kind == "ConstraintSolver"
                     && ["residual", "lambda"].contains(&&*node.output_names[port]));

@@ -483,8 +483,8 @@ fn s6_2_coulombs_law_is_called_around_any_solver() {
     }
 }
 
-/// 9.2: when the passes are used up, `on_fail` of the caller answers; under the circular cone, where
-/// there is no last resort.
+/// 9.2: when the passes are used up, `on_fail` of the caller answers; under the circular cone,
+/// where there is no last resort.
 #[test]
 fn s9_2_passes_that_are_used_up_are_answered_by_the_policy() {
     let text = |policy: &str| {

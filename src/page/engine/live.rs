@@ -292,8 +292,8 @@ impl Live {
         self.text_version != self.session.text_version()
     }
 
-    /// Shows the text that the session has now: signals are watched as far as it has them. Gives the
-    /// numbers of those that it has not.
+    /// Shows the text that the session has now: signals are watched as far as it has them. Gives
+    /// the numbers of those that it has not.
     pub(super) fn take_text(&mut self) -> Vec<usize> {
         self.text_version = self.session.text_version();
         self.model = self.session.model().clone();

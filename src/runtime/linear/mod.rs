@@ -13,8 +13,8 @@
 //! beginning of the period.
 //!
 //! A continuous linearisation goes block by block: each contributes its Jacobian, and these are
-//! chained in the order of the schedule. Where a block knows its derivative, that is used; of others
-//! the block alone is differenced. The map of a sampled one is differenced as a whole, and a
+//! chained in the order of the schedule. Where a block knows its derivative, that is used; of
+//! others the block alone is differenced. The map of a sampled one is differenced as a whole, and a
 //! continuous one too if that is asked for ([`Method`]). [`BlockSlopes`] says what was done.
 //!
 //! Differences are of four points far apart, which give most digits; if two that are close disagree

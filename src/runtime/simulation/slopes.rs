@@ -4,14 +4,14 @@
 //! Every number of the arena has a row: its slopes over the columns, which are the coordinates of
 //! the chart and the inputs. That of a number that a block puts out is `Σ ∂y/∂uᵢ rowᵢ` over the
 //! numbers uᵢ of the block's inputs and of its continuous state (forward accumulation; Griewank,
-//! Walther, *Evaluating Derivatives*, 2nd ed., ch. 3). Where no row comes in, none goes out, and the
-//! block is not looked at.
+//! Walther, *Evaluating Derivatives*, 2nd ed., ch. 3). Where no row comes in, none goes out, and
+//! the block is not looked at.
 //!
-//! - A block that offers its derivative writes the entries of its Jacobian. Of any other, this block
-//!   alone is differenced, with the shared computations that it asks for: their values are no
+//! - A block that offers its derivative writes the entries of its Jacobian. Of any other, this
+//!   block alone is differenced, with the shared computations that it asks for: their values are no
 //!   numbers that could be moved one by one, and follow from the block's own inputs. See [`alone`].
-//! - Truth values and whole numbers have no slopes. Where one changes at the point itself, the block
-//!   has a kink there.
+//! - Truth values and whole numbers have no slopes. Where one changes at the point itself, the
+//!   block has a kink there.
 //! - The unknowns z of an algebraic loop `z = u(z, v)` have columns of their own while the loop's
 //!   blocks are gone through; then `dz = (1 − ∂u/∂z)⁻¹ ∂u/∂v dv` takes their place.
 //! - What is off or held has no slopes, nor has its rate.
@@ -48,9 +48,9 @@ pub(crate) struct Chained {
 }
 
 impl Simulation {
-    /// The slopes of the coordinates' rates and of all signals over the coordinates, then the opened
-    /// numbers, where the chart is centred. Outputs and `rates` are those of that state. If `checks`,
-    /// every derivative that is offered is held against differences of its block.
+    /// The slopes of the coordinates' rates and of all signals over the coordinates, then the
+    /// opened numbers, where the chart is centred. Outputs and `rates` are those of that state. If
+    /// `checks`, every derivative that is offered is held against differences of its block.
     ///
     /// # Errors
     /// A loop whose solution is not unique, or more numbers than the memory of the run holds.

@@ -346,7 +346,7 @@ fn two_solvers_run_side_by_side_from_one_instant() {
     page.until(|page| page.told.iter().any(|told| told["gone"] == other).then_some(()));
 }
 
-const RAMP: &str = r#"Diagram(
+pub(super) const RAMP: &str = r#"Diagram(
     run: (stop: "10 s", step: "10 ms"),
     params: { "slope": Param(value: 1.0) },
     blocks: {

@@ -5,17 +5,8 @@ use std::path::{Path, PathBuf};
 use legwork::study::{Cancel, Record, RunRequest, read_edits, unwatched};
 use serde_json::{Value, json};
 
+use super::talk::RAMP;
 use super::{Page, Running, library};
-
-const RAMP: &str = r#"Diagram(
-    run: (stop: "10 s", step: "10 ms"),
-    params: { "slope": Param(value: 1.0) },
-    blocks: {
-        "rate": Constant(value: "=slope"),
-        "ramp": Integrator(in: { "u": "rate.y" }),
-    },
-    log: ["ramp.y"],
-)"#;
 
 /// With a block more: the ramp is ten times as steep.
 fn steep() -> String {

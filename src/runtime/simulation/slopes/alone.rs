@@ -1,14 +1,14 @@
 //! One block by differences, with the shared computations that it asks for.
 //!
 //! `output` and `derivative` are functions of inputs, continuous state and time, and of discrete
-//! state that they only read: what they leave in work memory changes no result. So a block is called
-//! at points around the present one, as often as it takes.
+//! state that they only read: what they leave in work memory changes no result. So a block is
+//! called at points around the present one, as often as it takes.
 //!
 //! There are two ways to move its inputs, and the cheaper one is taken. Number by number gives the
 //! block's Jacobian. Column by column moves all of them along their rows at once, which gives the
-//! product of the Jacobian with the rows; what belongs together, such as the numbers of a rotation or
-//! a matrix and its factor, then stays together up to second order. Where one number moves so much
-//! faster than the others that these would be lost in rounding, it is number by number too.
+//! product of the Jacobian with the rows; what belongs together, such as the numbers of a rotation
+//! or a matrix and its factor, then stays together up to second order. Where one number moves so
+//! much faster than the others that these would be lost in rounding, it is number by number too.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -184,8 +184,8 @@ impl Chain<'_> {
         *known = (*known).max(quality);
     }
 
-    /// The slopes of a block while its numbers move in one direction. Steps are such that the number
-    /// that moves farthest, relative to its size, moves by theirs.
+    /// The slopes of a block while its numbers move in one direction. Steps are such that the
+    /// number that moves farthest, relative to its size, moves by theirs.
     fn direction(
         &mut self,
         part: Part,

@@ -20,8 +20,8 @@ impl Chain<'_> {
     }
 
     /// Puts the slopes of a loop's unknowns, `dz = (1 − ∂u/∂z)⁻¹ ∂u/∂v dv`, in place of their
-    /// columns; the loop ends with task `last`. An unknown that was not found holds what its block's
-    /// policy says.
+    /// columns; the loop ends with task `last`. An unknown that was not found holds what its
+    /// block's policy says.
     pub(super) fn close(&mut self, index: usize, last: usize) -> Result<(), RunFault> {
         let program = std::sync::Arc::clone(&self.engine.plan.program);
         let found = &program.loops[index];
