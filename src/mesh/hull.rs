@@ -100,7 +100,7 @@ impl Hull {
             triangles: self.triangles.clone(),
             parts: Vec::new(),
         };
-        mesh.push_part(self.triangles.len(), crate::mesh::Material::default());
+        mesh.push_part(self.triangles.len(), crate::mesh::Material::default(), &[]);
         mesh
     }
 }

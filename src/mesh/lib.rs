@@ -9,9 +9,9 @@
 //! | file | what is read |
 //! |---|---|
 //! | STL, binary or text | triangles, corners of equal coordinates are one vertex |
-//! | OBJ | `v`, `f` (polygons as fans, negative indices), `usemtl` |
-//! | COLLADA (`.dae`) | geometries as the scene places them, in its unit and up axis; colours |
-//! | glTF 2.0 (`.glb`, `.gltf`) | meshes as the default scene places them; base colours |
+//! | OBJ | `v`, `f` (polygons as fans, negative indices), `usemtl`; colours, textures |
+//! | COLLADA (`.dae`) | geometries as the scene places them, in its unit; colours, textures |
+//! | glTF 2.0 (`.glb`, `.gltf`) | meshes as the default scene places them; base colours, textures |
 //! | MSH of MuJoCo | triangles |
 //!
 //! No input makes this crate panic, and none takes memory out of proportion to its size: counts in
@@ -34,7 +34,7 @@ mod uri;
 
 pub use error::MeshError;
 pub use hull::{Hull, HullError};
-pub use mesh::{Material, Mesh, Part};
+pub use mesh::{Material, Mesh, Part, Texture};
 pub use read::{Format, MOST_TRIANGLES, read};
 pub use solid::Solid;
 pub use topology::Topology;

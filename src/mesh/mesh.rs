@@ -1,5 +1,8 @@
 //! A triangle mesh.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use nalgebra::{Matrix4, Point3, Vector3};
 
 /// Triangles over shared vertices.
@@ -20,6 +23,10 @@ pub struct Part {
     pub triangles: usize,
     /// How they look.
     pub material: Material,
+    /// Where the corners of each triangle lie in the texture: u from its left edge to the right one,
+    /// v from its lower edge to the upper one, both from 0 to 1, repeated beyond. Empty if there is
+    /// no texture or the file does not say where.
+    pub coordinates: Vec<[[f32; 2]; 3]>,
 }
 
 /// How a surface looks, as far as the file says.
@@ -27,8 +34,25 @@ pub struct Part {
 pub struct Material {
     /// Red, green, blue, opacity, from 0 to 1.
     pub color: Option<[f64; 4]>,
-    /// Name of a picture, as the file writes it.
-    pub texture: Option<String>,
+    /// A picture on it.
+    pub texture: Option<Texture>,
+}
+
+/// A picture, encoded.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Texture {
+    /// In a file of its own, by the name that the mesh file has for it.
+    File(String),
+    /// Some of the bytes of the mesh file.
+    Inside(Arc<[u8]>, Range<usize>),
+}
+
+/// Triangles of one material, over the vertices of one geometry.
+pub(crate) struct Stretch<'s> {
+    pub(crate) material: Material,
+    pub(crate) triangles: &'s [[u32; 3]],
+    /// As those of a [`Part`].
+    pub(crate) coordinates: &'s [[[f32; 2]; 3]],
 }
 
 impl Mesh {
@@ -65,21 +89,27 @@ impl Mesh {
         for triangle in &mut self.triangles[first..] {
             triangle.swap(1, 2);
         }
+        let mut start = 0;
+        for part in &mut self.parts {
+            let before = first.saturating_sub(start).min(part.coordinates.len());
+            part.coordinates[before..].iter_mut().for_each(|corners| corners.swap(1, 2));
+            start += part.triangles;
+        }
     }
 
     /// Adds vertices and triangles over them, placed by a matrix; a mirror turns corners round.
     pub(crate) fn add(
         &mut self,
         vertices: &[Vector3<f64>],
-        stretches: &[(Material, &[[u32; 3]])],
+        stretches: &[Stretch<'_>],
         placed: &Matrix4<f64>,
     ) {
         let (base, first) = (self.vertices.len() as u32, self.triangles.len());
         let place = |v: &Vector3<f64>| placed.transform_point(&Point3::from(*v)).coords;
         self.vertices.extend(vertices.iter().map(place));
-        for (material, triangles) in stretches {
+        for Stretch { material, triangles, coordinates } in stretches {
             self.triangles.extend(triangles.iter().map(|corners| corners.map(|i| base + i)));
-            self.push_part(triangles.len(), material.clone());
+            self.push_part(triangles.len(), material.clone(), coordinates);
         }
         if placed.fixed_view::<3, 3>(0, 0).determinant() < 0.0 {
             self.turn_round(first);
@@ -87,11 +117,24 @@ impl Mesh {
     }
 
     /// Says how the triangles behind those of the parts before look.
-    pub(crate) fn push_part(&mut self, triangles: usize, material: Material) {
+    pub(crate) fn push_part(
+        &mut self,
+        triangles: usize,
+        material: Material,
+        coordinates: &[[[f32; 2]; 3]],
+    ) {
+        let is_placed = material.texture.is_some() && coordinates.len() == triangles;
+        let coordinates = if is_placed { coordinates } else { &[] };
         match self.parts.last_mut() {
             _ if triangles == 0 => {}
-            Some(last) if last.material == material => last.triangles += triangles,
-            _ => self.parts.push(Part { triangles, material }),
+            Some(last) if last.material == material && last.coordinates.is_empty() != is_placed => {
+                last.triangles += triangles;
+                last.coordinates.extend_from_slice(coordinates);
+            }
+            _ => {
+                let coordinates = coordinates.to_vec();
+                self.parts.push(Part { triangles, material, coordinates });
+            }
         }
     }
 

@@ -27,6 +27,7 @@
 mod contacts;
 pub mod foxglove;
 mod moment;
+mod picture;
 mod shapes;
 mod surfaces;
 mod viewer;

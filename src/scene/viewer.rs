@@ -130,6 +130,11 @@ impl Viewer {
         &self.scene
     }
 
+    /// Takes over where meshes are, see [`Scene::find_meshes`].
+    pub fn find_meshes(&mut self, found: &Scene) {
+        self.scene.find_meshes(found);
+    }
+
     /// Reads the meshes that are drawn, see [`Scene::read_surfaces`].
     pub fn read_surfaces(
         &mut self,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::support::{folder, legwork, page_messages, page_texts, write};
+use super::support::{folder, legwork, page_messages, page_texts, repository, write};
 
 /// A run with a check that passes, one that fails, and texts that would be HTML.
 const DIAGRAM: &str = r#"Diagram(
@@ -211,4 +211,59 @@ fn a_page_of_a_run_shows_forces_that_are_not_recorded() {
     let said = run(&["view", "edited", "-o", "y.html"]);
     assert!(said.contains("not recorded of it: it was edited as it ran"), "{said}");
     assert!(poses("y.html").iter().all(|frame| word(frame, contacts) == 0));
+}
+
+/// Meshes are where the diagram knows their package, with the pictures that lie beside them.
+#[test]
+fn a_page_of_a_run_shows_meshes_of_packages_and_their_pictures() {
+    let here = folder();
+    std::fs::create_dir_all(here.path().join("ros/crate/looks")).unwrap();
+    write(
+        &here,
+        "a.ron",
+        r#"Diagram(
+            format: 2,
+            run: (stop: "10 ms", step: "1 ms"),
+            robots: { "b": Urdf(path: "b.urdf", packages: { "crate": "ros/crate" }) },
+            blocks: {
+                "still": Constant(value: "=zeros(b.nv)"),
+                "body": FloatingBase(robot: "b", in: { "nu_dot": "still.y" }),
+            },
+        )"#,
+    );
+    write(
+        &here,
+        "b.urdf",
+        r#"<robot name="b"><link name="l"><inertial><mass value="1"/>
+            <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+            <visual><geometry><mesh filename="package://crate/looks/m.obj"/></geometry></visual>
+        </link></robot>"#,
+    );
+    write(
+        &here,
+        "ros/crate/looks/m.obj",
+        "mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt .1 .9\nvt .2 .9\nvt .1 .8\nusemtl a\nf 1/1 2/2 3/3\n",
+    );
+    write(&here, "ros/crate/looks/m.mtl", "newmtl a\nmap_Kd four.png\n");
+    let picture = "ros/crate/looks/four.png";
+    std::fs::copy(repository().join("tests/data/pictures/four.png"), here.path().join(picture))
+        .unwrap();
+    let ran = legwork(here.path(), &["run", "a.ron", "--out", "run"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let page = || {
+        let done = legwork(here.path(), &["view", "run", "-o", "a.html"]);
+        assert_eq!(done.code, 0, "{}", done.err);
+        (done.err, page_messages(&here.path().join("a.html")).1)
+    };
+    let (told, frames) = page();
+    assert!(!told.contains("not shown"), "{told}");
+    // The picture is red where the triangle lies.
+    let red = [1.0_f32, 0.0, 0.0, 1.0].map(f32::to_le_bytes).concat();
+    assert!(frames.iter().any(|frame| frame.windows(16).any(|part| part == red)));
+    // Without its picture the mesh is shown, and that is told.
+    std::fs::remove_file(here.path().join(picture)).unwrap();
+    let (told, _) = page();
+    let starts =
+        "warning: a picture on the mesh `ros/crate/looks/m.obj` is not shown: `four.png`: no";
+    assert!(told.contains(starts), "{told}");
 }

@@ -14,6 +14,7 @@
 //! | `mjcf` | a model of MuJoCo with what it includes |
 //! | `mesh` | STL, OBJ, COLLADA, glTF or MSH: read, measured, its hull taken |
 //! | `picture` | a PNG file that is the ground |
+//! | `texture` | a PNG or JPEG file on a mesh |
 //! | `recording`, `snapshot`, `problem` | what commands read again |
 //! | `sealed` | a snapshot with damage under its checksum |
 //! | `commands` | commands of a session, carried out in this process |
@@ -46,6 +47,7 @@ mod soak;
 mod solvers;
 mod studies;
 mod targets;
+mod textures;
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
@@ -87,7 +89,7 @@ pub(crate) trait Target {
 /// Name, inputs of the test, and what makes it.
 type Entry = (&'static str, u64, fn() -> Box<dyn Target>);
 
-const TARGETS: [Entry; 22] = [
+const TARGETS: [Entry; 23] = [
     ("diagram", 1200, || Box::new(targets::Diagrams::new())),
     ("mask", 600, || Box::new(named::Named::masks())),
     ("patch", 300, || Box::new(named::Named::patches())),
@@ -98,6 +100,7 @@ const TARGETS: [Entry; 22] = [
     ("mjcf", 600, || Box::new(mjcf::Models::new())),
     ("mesh", 2000, || Box::new(meshes::Meshes::new())),
     ("picture", 600, || Box::new(named::Named::pictures())),
+    ("texture", 1500, || Box::new(textures::Textures::new())),
     ("recording", 1500, || Box::new(targets::Recordings::new())),
     ("snapshot", 600, || Box::new(targets::Snapshots::new())),
     ("sealed", 600, || Box::new(targets::Sealed(targets::Snapshots::new()))),

@@ -134,6 +134,9 @@ fn check(mesh: &Mesh) -> Result<(), String> {
     if mesh.triangles.iter().flatten().any(|i| *i as usize >= mesh.vertices.len()) {
         return Err("a triangle of no vertex".to_owned());
     }
+    if mesh.parts.iter().any(|part| ![0, part.triangles].contains(&part.coordinates.len())) {
+        return Err("a part of which only some triangles have points of a texture".to_owned());
+    }
     match mesh.parts.iter().map(|part| part.triangles).sum::<usize>() {
         sum if sum == mesh.triangles.len() => Ok(()),
         sum => Err(format!("parts of {sum} triangles in a mesh of {}", mesh.triangles.len())),

@@ -10,7 +10,8 @@ use super::xml::Element;
 use crate::model::Model;
 use crate::shape::Visual;
 
-/// The visuals of all links, in the order of the file. Textures are not read.
+/// The visuals of all links, in the order of the file. A `<texture>` of the robot file is not read;
+/// those of mesh files are.
 pub(super) fn visuals(
     document: Document<'_>,
     model: &Model,

@@ -1,13 +1,15 @@
 //! COLLADA: geometries, placed by a scene of nodes.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use nalgebra::{Matrix3, Matrix4, Unit, Vector3};
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::{bounded, fan};
+use super::{bounded, fan, strip};
 use crate::error::MeshError;
-use crate::mesh::{Material, Mesh};
+use crate::mesh::{Material, Mesh, Stretch, Texture};
+use crate::uri::percent_decoded;
 
 /// Most nodes of a scene, those of repeated instances counted each time.
 const MOST_NODES: usize = 100_000;
@@ -25,7 +27,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Mesh, MeshError> {
         // It may be any file, so that nothing of it is shown.
         return Err(MeshError::malformed("expected <COLLADA>, found another element"));
     }
-    let mut reader = Reader { ids: HashMap::new(), geometries: HashMap::new(), nodes: 0 };
+    let (ids, geometries, textured) = (HashMap::new(), HashMap::new(), HashMap::new());
+    let mut reader = Reader { ids, geometries, textured, nodes: 0 };
     for node in root.descendants().filter(Node::is_element) {
         if let Some(id) = node.attribute("id") {
             reader.ids.entry(id).or_insert(node);
@@ -77,15 +80,30 @@ struct Reader<'a, 'input> {
     ids: HashMap<&'a str, Node<'a, 'input>>,
     /// What was read already, by where it begins.
     geometries: HashMap<usize, Geometry<'a>>,
+    /// The points of textures that were read already, by where their source begins.
+    textured: HashMap<usize, Option<Points>>,
     /// How many nodes have been placed.
     nodes: usize,
 }
 
-/// Vertices and triangles of a geometry, with the name of the material of each stretch.
+/// Points of a texture.
+type Points = Arc<[[f32; 2]]>;
+
+/// Vertices and triangles of a geometry.
 #[derive(Clone, Default)]
 struct Geometry<'a> {
     vertices: Vec<Vector3<f64>>,
-    stretches: Vec<(Option<&'a str>, Vec<[u32; 3]>)>,
+    stretches: Vec<Triangles<'a>>,
+}
+
+/// The triangles of a primitive.
+#[derive(Clone, Default)]
+struct Triangles<'a> {
+    /// Name of their material.
+    material: Option<&'a str>,
+    triangles: Vec<[u32; 3]>,
+    /// Of each, where its corners lie in the texture; empty if the file does not say.
+    coordinates: Vec<[[f32; 2]; 3]>,
 }
 
 /// What the materials of a geometry are called, and where they are.
@@ -170,16 +188,16 @@ impl<'a, 'input> Reader<'a, 'input> {
             self.geometries.insert(key, read);
         }
         let Some(geometry) = self.geometries.get(&key) else { return Ok(()) };
-        let triangles: usize = geometry.stretches.iter().map(|(_, all)| all.len()).sum();
+        let triangles: usize = geometry.stretches.iter().map(|all| all.triangles.len()).sum();
         bounded(mesh.triangles.len() + triangles)?;
         bounded(mesh.vertices.len() + geometry.vertices.len())?;
-        let stretches: Vec<(Material, &[[u32; 3]])> = (geometry.stretches.iter())
-            .map(|(name, triangles)| {
-                let material = name.and_then(|name| {
+        let stretches: Vec<Stretch<'_>> = (geometry.stretches.iter())
+            .map(|Triangles { material, triangles, coordinates }| {
+                let material = material.and_then(|name| {
                     let by_id = || self.ids.get(name).copied();
                     Some(self.material(bound.get(name).copied().or_else(by_id)?))
                 });
-                (material.unwrap_or_default(), triangles.as_slice())
+                Stretch { material: material.unwrap_or_default(), triangles, coordinates }
             })
             .collect();
         mesh.add(&geometry.vertices, &stretches, place);
@@ -187,7 +205,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 
     /// Vertices and triangles of a `<mesh>`.
-    fn read_geometry(&self, shape: Node<'a, 'input>) -> Result<Geometry<'a>, MeshError> {
+    fn read_geometry(&mut self, shape: Node<'a, 'input>) -> Result<Geometry<'a>, MeshError> {
         let mut geometry = Geometry::default();
         // A mesh has one list of vertices; its primitives refer to it.
         let Some(vertices) = child(shape, "vertices") else { return Ok(geometry) };
@@ -195,39 +213,50 @@ impl<'a, 'input> Reader<'a, 'input> {
         let Some(source) = position.and_then(|position| self.target(position, "source")) else {
             return Err(MeshError::line(line(vertices), "expected an input of semantic POSITION"));
         };
-        geometry.vertices = self.positions(source)?;
+        geometry.vertices = self.points(source)?.into_iter().map(Vector3::from).collect();
         for primitive in shape.children().filter(Node::is_element) {
-            let triangles = triangles(primitive, geometry.vertices.len())?;
-            if !triangles.is_empty() {
-                geometry.stretches.push((primitive.attribute("material"), triangles));
+            let textured = inputs(primitive)
+                .find(|one| one.attribute("semantic") == Some("TEXCOORD"))
+                .and_then(|one| Some((one, self.textured(self.target(one, "source")?)?)));
+            let triangles = triangles(primitive, geometry.vertices.len(), textured)?;
+            if !triangles.triangles.is_empty() {
+                geometry.stretches.push(triangles);
             }
         }
         Ok(geometry)
     }
 
-    /// The points of a `<source>`.
-    fn positions(&self, source: Node<'a, 'input>) -> Result<Vec<Vector3<f64>>, MeshError> {
+    /// The points of a texture in a `<source>`. A mistake in what is only looked at leaves the
+    /// surface without a picture.
+    fn textured(&mut self, source: Node<'a, 'input>) -> Option<Points> {
+        let key = source.range().start;
+        if !self.textured.contains_key(&key) {
+            let points = self.points::<2>(source).ok();
+            let points = points.map(|points| points.iter().map(|p| p.map(|x| x as f32)).collect());
+            self.textured.insert(key, points);
+        }
+        self.textured.get(&key)?.clone()
+    }
+
+    /// The points of a `<source>`, of `N` coordinates.
+    fn points<const N: usize>(&self, source: Node<'a, 'input>) -> Result<Vec<[f64; N]>, MeshError> {
         let wrong = |message: &str| MeshError::line(line(source), message);
         let accessor = child(source, "technique_common").and_then(|t| child(t, "accessor"));
         let number = |name: &str, default: usize| match accessor.and_then(|a| a.attribute(name)) {
             Some(text) => text.trim().parse().map_err(|_| wrong("expected a whole number")),
             None => Ok(default),
         };
-        let (stride, offset) = (number("stride", 3)?, number("offset", 0)?);
+        let (stride, offset) = (number("stride", N)?, number("offset", 0)?);
         let array = accessor.and_then(|accessor| self.target(accessor, "source"));
         let array = array.or_else(|| child(source, "float_array"));
         let array = array.ok_or_else(|| wrong("expected a <float_array>"))?;
         let values: Vec<f64> = numbers(array)?;
-        if stride < 3 {
-            return Err(wrong("expected three coordinates for each point"));
+        if stride < N {
+            return Err(wrong(&format!("expected {N} coordinates for each point")));
         }
         let all = values.get(offset..).unwrap_or(&[]).chunks(stride);
         let most = number("count", usize::MAX)?;
-        Ok(all
-            .take(most)
-            .filter(|p| p.len() >= 3)
-            .map(|p| Vector3::new(p[0], p[1], p[2]))
-            .collect())
+        Ok(all.take(most).filter_map(|p| p.first_chunk().copied()).collect())
     }
 
     /// Diffuse colour and texture of a `<material>`.
@@ -247,7 +276,7 @@ impl<'a, 'input> Reader<'a, 'input> {
             let sampler = texture.attribute("texture")?;
             self.image(effect, sampler).or_else(|| self.image_file(*self.ids.get(sampler)?))
         });
-        Material { color, texture }
+        Material { color, texture: texture.map(|file| Texture::File(percent_decoded(&file))) }
     }
 
     /// The picture of a sampler: sampler → surface → image.
@@ -294,11 +323,17 @@ fn numbers<T: std::str::FromStr>(node: Node<'_, '_>) -> Result<Vec<T>, MeshError
     Ok(all)
 }
 
-/// The triangles of a primitive; none of lines and of what is no primitive.
-fn triangles(primitive: Node<'_, '_>, vertices: usize) -> Result<Vec<[u32; 3]>, MeshError> {
+/// The triangles of a primitive; none of lines and of what is no primitive. `textured` is its input
+/// of a texture's points, and those.
+fn triangles<'a>(
+    primitive: Node<'a, '_>,
+    vertices: usize,
+    textured: Option<(Node<'_, '_>, Points)>,
+) -> Result<Triangles<'a>, MeshError> {
+    let mut all = Triangles { material: primitive.attribute("material"), ..Triangles::default() };
     let kind = primitive.tag_name().name();
     if !matches!(kind, "triangles" | "polylist" | "polygons" | "trifans" | "tristrips") {
-        return Ok(Vec::new());
+        return Ok(all);
     }
     let wrong = |message: String| MeshError::line(line(primitive), message);
     let offset =
@@ -314,12 +349,26 @@ fn triangles(primitive: Node<'_, '_>, vertices: usize) -> Result<Vec<[u32; 3]>, 
         }
     }
     let at = at.ok_or_else(|| wrong("expected an input of semantic VERTEX".to_owned()))?;
-    let corner = |group: &[u32]| match group.get(at) {
-        Some(index) if (*index as usize) < vertices => Ok(*index),
-        Some(index) => Err(wrong(format!("vertex {index} is not among its {vertices}"))),
-        None => Err(wrong("its list of corners ends early".to_owned())),
+    let textured = match textured {
+        Some((input, points)) => Some((offset(input)?, points)),
+        None => None,
     };
-    let mut all = Vec::new();
+    let corner = |group: &[u32]| {
+        let vertex = match group.get(at) {
+            Some(index) if (*index as usize) < vertices => *index,
+            Some(index) => {
+                return Err(wrong(format!("vertex {index} is not among its {vertices}")));
+            }
+            None => return Err(wrong("its list of corners ends early".to_owned())),
+        };
+        let point = textured.as_ref().and_then(|(at, points)| {
+            points
+                .get(*group.get(*at)? as usize)
+                .copied()
+                .filter(|p| p.iter().all(|x| x.is_finite()))
+        });
+        Ok((vertex, point))
+    };
     let mut lengths = match child(primitive, "vcount") {
         Some(counts) if kind == "polylist" => numbers::<u32>(counts)?.into_iter(),
         _ => Vec::new().into_iter(),
@@ -327,7 +376,7 @@ fn triangles(primitive: Node<'_, '_>, vertices: usize) -> Result<Vec<[u32; 3]>, 
     let lists = primitive.descendants().filter(|node| node.has_tag_name_of("p"));
     for list in lists {
         let numbers = numbers::<u32>(list)?;
-        let corners = numbers.chunks(stride).map(corner).collect::<Result<Vec<u32>, _>>()?;
+        let corners = numbers.chunks(stride).map(corner).collect::<Result<Vec<_>, _>>()?;
         match kind {
             "triangles" => all.extend(corners.chunks_exact(3).map(|c| [c[0], c[1], c[2]])),
             "polylist" => {
@@ -340,17 +389,28 @@ fn triangles(primitive: Node<'_, '_>, vertices: usize) -> Result<Vec<[u32; 3]>, 
                     rest = more;
                 }
             }
-            "tristrips" => all.extend(
-                corners
-                    .windows(3)
-                    .enumerate()
-                    .map(|(k, c)| if k % 2 == 0 { [c[0], c[1], c[2]] } else { [c[1], c[0], c[2]] }),
-            ),
+            "tristrips" => all.extend(strip(&corners)),
             _ => all.extend(fan(&corners)),
         }
-        bounded(all.len())?;
+        bounded(all.triangles.len())?;
+    }
+    // All of them, or none.
+    if all.coordinates.len() != all.triangles.len() {
+        all.coordinates = Vec::new();
     }
     Ok(all)
+}
+
+impl Triangles<'_> {
+    /// Adds triangles of corners, each a vertex and a point of the texture.
+    fn extend(&mut self, triangles: impl Iterator<Item = [(u32, Option<[f32; 2]>); 3]>) {
+        for triangle in triangles {
+            self.triangles.push(triangle.map(|(vertex, _)| vertex));
+            if let [Some(a), Some(b), Some(c)] = triangle.map(|(_, point)| point) {
+                self.coordinates.push([a, b, c]);
+            }
+        }
+    }
 }
 
 /// `parent_from_node` of the transformations of a node, in their order.

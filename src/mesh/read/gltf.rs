@@ -1,13 +1,16 @@
 //! glTF 2.0: the meshes of the default scene, as text with files beside it or in one binary file.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use nalgebra::{Matrix4, Quaternion, UnitQuaternion, Vector3};
 use serde::Deserialize;
 
-use super::bounded;
+use super::{bounded, fan, strip};
 use crate::error::MeshError;
-use crate::mesh::{Material, Mesh};
+use crate::mesh::{Material, Mesh, Stretch, Texture};
 use crate::uri::percent_decoded;
 
 /// Most nodes of a scene.
@@ -23,7 +26,7 @@ struct Root {
     nodes: Vec<Node>,
     meshes: Vec<Shape>,
     materials: Vec<Surface>,
-    textures: Vec<Texture>,
+    textures: Vec<Sampled>,
     images: Vec<Image>,
     accessors: Vec<Accessor>,
     buffer_views: Vec<View>,
@@ -67,6 +70,9 @@ struct Primitive {
 struct Attributes {
     #[serde(rename = "POSITION")]
     position: Option<usize>,
+    /// The first set of points of textures.
+    #[serde(rename = "TEXCOORD_0")]
+    textured: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -83,18 +89,24 @@ struct Metallic {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct TextureOf {
     index: usize,
+    /// Which set of points.
+    #[serde(default)]
+    tex_coord: usize,
 }
 
 #[derive(Deserialize)]
-struct Texture {
+struct Sampled {
     source: Option<usize>,
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Image {
     uri: Option<String>,
+    buffer_view: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -141,6 +153,9 @@ pub(super) fn read(
         return Err(MeshError::malformed(format!("the extension `{shown}` is not read")));
     }
     let buffers = buffers(&root, binary, beside)?;
+    let pictures: Vec<_> =
+        root.images.iter().map(|image| picture(&root, &buffers, image)).collect();
+    let file = File { root: &root, buffers: &buffers, pictures: &pictures };
     let mut mesh = Mesh::default();
     // The scene has y up, robots have z up: y to z, z to −y.
     let turn = Matrix4::new(1., 0., 0., 0., 0., 0., -1., 0., 0., 1., 0., 0., 0., 0., 0., 1.);
@@ -148,7 +163,7 @@ pub(super) fn read(
     let roots = scene.map_or_else(Vec::new, |scene| scene.nodes.clone());
     if roots.is_empty() {
         for shape in &root.meshes {
-            add(&root, &buffers, shape, &turn, &mut mesh)?;
+            file.add(shape, &turn, &mut mesh)?;
         }
         return Ok(mesh);
     }
@@ -163,7 +178,7 @@ pub(super) fn read(
         let node = at(&root.nodes, index, "node")?;
         let here = above * own_placement(node);
         if let Some(shape) = node.mesh {
-            add(&root, &buffers, at(&root.meshes, shape, "mesh")?, &here, &mut mesh)?;
+            file.add(at(&root.meshes, shape, "mesh")?, &here, &mut mesh)?;
         }
         if open.len() + node.children.len() > MOST_NODES {
             let message = format!("its scene has more than {MOST_NODES} nodes");
@@ -207,7 +222,7 @@ fn buffers(
     root: &Root,
     binary: Option<&[u8]>,
     beside: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
-) -> Result<Vec<Vec<u8>>, MeshError> {
+) -> Result<Vec<Arc<[u8]>>, MeshError> {
     let mut all = Vec::new();
     for (index, buffer) in root.buffers.iter().enumerate() {
         let bytes = match (&buffer.uri, binary) {
@@ -233,7 +248,7 @@ fn buffers(
                 bytes.len()
             )));
         }
-        all.push(bytes);
+        all.push(bytes.into());
     }
     Ok(all)
 }
@@ -251,54 +266,94 @@ fn own_placement(node: &Node) -> Matrix4<f64> {
         * Matrix4::new_nonuniform_scaling(&scale)
 }
 
-/// Adds the triangles of a mesh.
-fn add(
-    root: &Root,
-    buffers: &[Vec<u8>],
-    shape: &Shape,
-    place: &Matrix4<f64>,
-    mesh: &mut Mesh,
-) -> Result<(), MeshError> {
-    for primitive in &shape.primitives {
-        let mode = primitive.mode.unwrap_or(4);
-        let (Some(position), 4..=6) = (primitive.attributes.position, mode) else { continue };
-        let vertices = positions(root, buffers, position)?;
-        let corners = match primitive.indices {
-            Some(indices) => corners(root, buffers, indices, vertices.len())?,
-            None => (0..vertices.len() as u32).collect(),
-        };
-        let triangles: Vec<[u32; 3]> = match mode {
-            4 => corners.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect(),
-            5 => (corners.windows(3).enumerate())
-                .map(|(k, c)| if k % 2 == 0 { [c[0], c[1], c[2]] } else { [c[1], c[0], c[2]] })
-                .collect(),
-            _ => super::fan(&corners).collect(),
-        };
-        bounded(mesh.triangles.len() + triangles.len())?;
-        bounded(mesh.vertices.len() + vertices.len())?;
-        let material = material(root, primitive.material);
-        mesh.add(&vertices, &[(material, &triangles)], place);
-    }
-    Ok(())
+/// What is needed to read a mesh.
+struct File<'f> {
+    root: &'f Root,
+    buffers: &'f [Arc<[u8]>],
+    /// Those of the images that have one.
+    pictures: &'f [Option<Texture>],
 }
 
-fn material(root: &Root, index: Option<usize>) -> Material {
-    let surface = index.and_then(|index| root.materials.get(index));
-    let metallic = surface.and_then(|surface| surface.pbr_metallic_roughness.as_ref());
-    let texture = metallic.and_then(|metallic| {
-        let of = metallic.base_color_texture.as_ref()?;
-        let image = root.textures.get(of.index)?.source?;
-        // Pictures inside the file have no name.
-        let uri = root.images.get(image)?.uri.as_ref().filter(|uri| !uri.starts_with("data:"));
-        uri.map(|uri| percent_decoded(uri))
-    });
-    Material { color: metallic.and_then(|metallic| metallic.base_color_factor), texture }
+impl File<'_> {
+    /// Adds the triangles of a mesh.
+    fn add(&self, shape: &Shape, place: &Matrix4<f64>, mesh: &mut Mesh) -> Result<(), MeshError> {
+        let Self { root, buffers, .. } = *self;
+        for primitive in &shape.primitives {
+            let mode = primitive.mode.unwrap_or(4);
+            let (Some(position), 4..=6) = (primitive.attributes.position, mode) else { continue };
+            let vertices = positions(root, buffers, position)?;
+            let corners = match primitive.indices {
+                Some(indices) => corners(root, buffers, indices, vertices.len())?,
+                None => (0..vertices.len() as u32).collect(),
+            };
+            let triangles: Vec<[u32; 3]> = match mode {
+                4 => corners.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect(),
+                5 => strip(&corners).collect(),
+                _ => fan(&corners).collect(),
+            };
+            bounded(mesh.triangles.len() + triangles.len())?;
+            bounded(mesh.vertices.len() + vertices.len())?;
+            let material = self.material(primitive.material);
+            // A mistake in what is only looked at leaves the surface without a picture.
+            let textured = primitive.attributes.textured.filter(|_| material.texture.is_some());
+            let points = textured.and_then(|textured| points(root, buffers, textured).ok());
+            let points = points.filter(|points| points.len() == vertices.len());
+            let coordinates: Vec<[[f32; 2]; 3]> = points.map_or_else(Vec::new, |points| {
+                triangles.iter().map(|corners| corners.map(|i| points[i as usize])).collect()
+            });
+            let stretch = Stretch { material, triangles: &triangles, coordinates: &coordinates };
+            mesh.add(&vertices, &[stretch], place);
+        }
+        Ok(())
+    }
+
+    fn material(&self, index: Option<usize>) -> Material {
+        let surface = index.and_then(|index| self.root.materials.get(index));
+        let metallic = surface.and_then(|surface| surface.pbr_metallic_roughness.as_ref());
+        let texture = metallic.and_then(|metallic| {
+            let of = metallic.base_color_texture.as_ref().filter(|of| of.tex_coord == 0)?;
+            self.pictures.get(self.root.textures.get(of.index)?.source?)?.clone()
+        });
+        Material { color: metallic.and_then(|metallic| metallic.base_color_factor), texture }
+    }
+}
+
+/// Where a picture is, if it is anywhere.
+fn picture(root: &Root, buffers: &[Arc<[u8]>], image: &Image) -> Option<Texture> {
+    match &image.uri {
+        Some(uri) => match uri.strip_prefix("data:") {
+            Some(data) => {
+                let bytes: Arc<[u8]> = STANDARD.decode(data.split_once(";base64,")?.1).ok()?.into();
+                let all = 0..bytes.len();
+                Some(Texture::Inside(bytes, all))
+            }
+            None => Some(Texture::File(percent_decoded(uri))),
+        },
+        None => {
+            let (buffer, range) = view(root, buffers, image.buffer_view?).ok()?;
+            Some(Texture::Inside(Arc::clone(buffer), range))
+        }
+    }
+}
+
+/// Where the bytes of a buffer view are.
+fn view<'b>(
+    root: &Root,
+    buffers: &'b [Arc<[u8]>],
+    index: usize,
+) -> Result<(&'b Arc<[u8]>, Range<usize>), MeshError> {
+    let wrong = |message: &str| MeshError::malformed(message);
+    let view = at(&root.buffer_views, index, "buffer view")?;
+    let buffer = buffers.get(view.buffer).ok_or_else(|| wrong("a view has no buffer"))?;
+    let end = view.byte_offset.checked_add(view.byte_length);
+    let range = end.filter(|end| *end <= buffer.len()).map(|end| view.byte_offset..end);
+    Ok((buffer, range.ok_or_else(|| wrong("a view reaches beyond its buffer"))?))
 }
 
 /// The elements of an accessor, `size` bytes each.
 fn elements<'b>(
     root: &Root,
-    buffers: &'b [Vec<u8>],
+    buffers: &'b [Arc<[u8]>],
     accessor: &Accessor,
     size: usize,
 ) -> Result<impl Iterator<Item = &'b [u8]>, MeshError> {
@@ -306,14 +361,11 @@ fn elements<'b>(
     if accessor.sparse.is_some() {
         return Err(wrong("sparse accessors are not read"));
     }
-    let view = accessor.buffer_view.ok_or_else(|| wrong("an accessor has no view"))?;
-    let view = at(&root.buffer_views, view, "buffer view")?;
-    let buffer = buffers.get(view.buffer).ok_or_else(|| wrong("a view has no buffer"))?;
-    let end = view.byte_offset.checked_add(view.byte_length);
-    let bytes = end.and_then(|end| buffer.get(view.byte_offset..end));
-    let bytes = bytes.and_then(|bytes| bytes.get(accessor.byte_offset..));
+    let index = accessor.buffer_view.ok_or_else(|| wrong("an accessor has no view"))?;
+    let (buffer, range) = view(root, buffers, index)?;
+    let bytes = buffer[range].get(accessor.byte_offset..);
     let bytes = bytes.ok_or_else(|| wrong("a view reaches beyond its buffer"))?;
-    let stride = view.byte_stride.unwrap_or(size).max(size);
+    let stride = root.buffer_views[index].byte_stride.unwrap_or(size).max(size);
     let needed = match accessor.count.checked_sub(1) {
         Some(before) => before.checked_mul(stride).and_then(|bytes| bytes.checked_add(size)),
         None => Some(0),
@@ -326,7 +378,7 @@ fn elements<'b>(
 
 fn positions(
     root: &Root,
-    buffers: &[Vec<u8>],
+    buffers: &[Arc<[u8]>],
     accessor: usize,
 ) -> Result<Vec<Vector3<f64>>, MeshError> {
     let accessor = at(&root.accessors, accessor, "accessor")?;
@@ -338,9 +390,27 @@ fn positions(
     Ok(elements(root, buffers, accessor, 12)?.map(point).collect())
 }
 
+/// Points of a texture, with v from its lower edge; the file counts from the upper one.
+fn points(root: &Root, buffers: &[Arc<[u8]>], accessor: usize) -> Result<Vec<[f32; 2]>, MeshError> {
+    let accessor = at(&root.accessors, accessor, "accessor")?;
+    let (size, read): (usize, fn(&[u8]) -> f32) = match accessor.component_type {
+        5126 => (4, |b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])),
+        5121 => (1, |b| f32::from(b[0]) / 255.0),
+        5123 => (2, |b| f32::from(u16::from_le_bytes([b[0], b[1]])) / 65_535.0),
+        _ => return Err(MeshError::malformed("expected points of type 5121, 5123 or 5126")),
+    };
+    let points = elements(root, buffers, accessor, 2 * size)?;
+    points
+        .map(|bytes| match [read(bytes), 1.0 - read(&bytes[size..])] {
+            point if point.iter().all(|x| x.is_finite()) => Ok(point),
+            _ => Err(MeshError::malformed("a point of a texture is not finite")),
+        })
+        .collect()
+}
+
 fn corners(
     root: &Root,
-    buffers: &[Vec<u8>],
+    buffers: &[Arc<[u8]>],
     accessor: usize,
     vertices: usize,
 ) -> Result<Vec<u32>, MeshError> {

@@ -80,9 +80,15 @@ pub fn read(
 }
 
 /// Cuts a polygon into triangles that share its first corner.
-fn fan(corners: &[u32]) -> impl Iterator<Item = [u32; 3]> {
+fn fan<C: Copy>(corners: &[C]) -> impl Iterator<Item = [C; 3]> {
     let pairs = corners.windows(2).skip(1);
     pairs.map(|pair| [corners[0], pair[0], pair[1]])
+}
+
+/// The triangles of a strip, of which every other one turns the other way.
+fn strip<C: Copy>(corners: &[C]) -> impl Iterator<Item = [C; 3]> {
+    let three = corners.windows(3).enumerate();
+    three.map(|(k, c)| if k % 2 == 0 { [c[0], c[1], c[2]] } else { [c[1], c[0], c[2]] })
 }
 
 /// Refuses more triangles than a mesh may have.

@@ -45,7 +45,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Mesh, MeshError> {
         triangles: indices.chunks_exact(3).map(|three| [three[0], three[1], three[2]]).collect(),
         parts: Vec::new(),
     };
-    mesh.push_part(faces, Material::default());
+    mesh.push_part(faces, Material::default(), &[]);
     Ok(mesh)
 }
 

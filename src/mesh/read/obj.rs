@@ -6,7 +6,7 @@ use nalgebra::Vector3;
 
 use super::{bounded, fan};
 use crate::error::MeshError;
-use crate::mesh::{Material, Mesh};
+use crate::mesh::{Material, Mesh, Texture};
 
 /// Reads vertices and faces; of its libraries of materials the colours and textures. A library that
 /// cannot be read leaves its materials without.
@@ -17,26 +17,37 @@ pub(super) fn read(
     let mut mesh = Mesh::default();
     let mut known: BTreeMap<String, Material> = BTreeMap::new();
     let (mut material, mut counted) = (Material::default(), 0);
-    let mut corners: Vec<u32> = Vec::new();
+    let mut corners: Vec<Corner> = Vec::new();
+    // Points of textures, and those of the triangles since the last `usemtl`.
+    let (mut points, mut coordinates) = (Vec::new(), Vec::new());
     for (number, line) in lines(bytes) {
         let (word, rest) = split(&line);
         match word {
             "v" => mesh.vertices.push(vertex(number, rest)?),
+            "vt" => points.push(point(rest)),
             "f" => {
                 corners.clear();
                 for corner in rest.split_ascii_whitespace() {
-                    corners.push(index(number, corner, mesh.vertices.len())?);
+                    corners.push(Corner::read(number, corner, mesh.vertices.len(), &points)?);
                 }
                 if corners.len() < 3 {
                     let message = format!("expected 3 corners or more, found {}", corners.len());
                     return Err(MeshError::line(number, message));
                 }
-                mesh.triangles.extend(fan(&corners));
+                for triangle in fan(&corners) {
+                    mesh.triangles.push(triangle.map(|corner| corner.vertex));
+                    if material.texture.is_some()
+                        && let [Some(a), Some(b), Some(c)] = triangle.map(|corner| corner.point)
+                    {
+                        coordinates.push([a, b, c]);
+                    }
+                }
                 bounded(mesh.triangles.len())?;
             }
             "usemtl" => {
-                mesh.push_part(mesh.triangles.len() - counted, material);
+                mesh.push_part(mesh.triangles.len() - counted, material, &coordinates);
                 counted = mesh.triangles.len();
+                coordinates.clear();
                 material = known.get(rest.trim()).cloned().unwrap_or_default();
             }
             "mtllib" => {
@@ -47,8 +58,32 @@ pub(super) fn read(
             _ => {}
         }
     }
-    mesh.push_part(mesh.triangles.len() - counted, material);
+    mesh.push_part(mesh.triangles.len() - counted, material, &coordinates);
     Ok(mesh)
+}
+
+/// A corner of a face.
+#[derive(Clone, Copy)]
+struct Corner {
+    vertex: u32,
+    /// Where it lies in a texture, if the file says so.
+    point: Option<[f32; 2]>,
+}
+
+impl Corner {
+    /// A corner `v`, `v/vt`, `v//vn` or `v/vt/vn`.
+    fn read(
+        line: usize,
+        corner: &str,
+        vertices: usize,
+        points: &[Option<[f32; 2]>],
+    ) -> Result<Self, MeshError> {
+        let mut parts = corner.split('/');
+        let vertex = index(line, parts.next().unwrap_or(""), vertices)?;
+        // A mistake in what is only looked at leaves the surface without a picture.
+        let of_point = parts.next().and_then(|point| position(point, points.len()));
+        Ok(Self { vertex, point: of_point.and_then(|k| points[k as usize]) })
+    }
 }
 
 /// Lines with their numbers, without comments; a `\` at the end of one joins it to the next.
@@ -82,22 +117,32 @@ fn vertex(line: usize, rest: &str) -> Result<Vector3<f64>, MeshError> {
     }
 }
 
-/// The vertex of a corner `v`, `v/vt`, `v//vn` or `v/vt/vn`, counted from 1, or from the end if it
-/// is negative.
-fn index(line: usize, corner: &str, vertices: usize) -> Result<u32, MeshError> {
-    let first = corner.split('/').next().unwrap_or("");
-    let wrong = || {
+/// The point `u v` of a texture, if both are numbers.
+fn point(rest: &str) -> Option<[f32; 2]> {
+    let mut numbers = rest.split_ascii_whitespace().map(str::parse::<f32>);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(u)), Some(Ok(v))) if u.is_finite() && v.is_finite() => Some([u, v]),
+        _ => None,
+    }
+}
+
+/// A vertex, by its number in the file.
+fn index(line: usize, word: &str, vertices: usize) -> Result<u32, MeshError> {
+    position(word, vertices).ok_or_else(|| {
         // What is no number may be of any file, so that it is not shown.
-        let found = first.parse::<i64>().map_or("another word".to_owned(), |n| format!("`{n}`"));
-        MeshError::line(
-            line,
-            format!("expected the number of a vertex among {vertices}, found {found}"),
-        )
-    };
-    let number: i64 = first.parse().map_err(|_| wrong())?;
-    let from_start = if number < 0 { number + vertices as i64 } else { number - 1 };
-    let index = u32::try_from(from_start).map_err(|_| wrong())?;
-    if (index as usize) < vertices { Ok(index) } else { Err(wrong()) }
+        let found = word.parse::<i64>().map_or("another word".to_owned(), |n| format!("`{n}`"));
+        let message = format!("expected the number of a vertex among {vertices}, found {found}");
+        MeshError::line(line, message)
+    })
+}
+
+/// Index in a list of this length by the number that a file has for it, which counts from 1, or
+/// from the end if it is negative.
+fn position(word: &str, length: usize) -> Option<u32> {
+    let number: i64 = word.parse().ok()?;
+    let from_start =
+        if number < 0 { number.checked_add(length as i64)? } else { number.checked_sub(1)? };
+    u32::try_from(from_start).ok().filter(|index| (*index as usize) < length)
 }
 
 /// Colours (`Kd`, `d`, `Tr`) and textures (`map_Kd`) of a library.
@@ -121,7 +166,8 @@ fn materials(library: &[u8], known: &mut BTreeMap<String, Material>) {
             ("d", Some(opacity)) => color[3] = opacity,
             ("Tr", Some(transparency)) => color[3] = 1.0 - transparency,
             ("map_Kd", _) => {
-                material.texture = rest.split_ascii_whitespace().last().map(Into::into);
+                let file = rest.split_ascii_whitespace().last();
+                material.texture = file.map(|file| Texture::File(file.to_owned()));
             }
             _ => {}
         }

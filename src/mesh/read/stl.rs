@@ -68,7 +68,7 @@ impl Weld {
 
     fn done(mut self) -> Mesh {
         let triangles = self.mesh.triangles.len();
-        self.mesh.push_part(triangles, Material::default());
+        self.mesh.push_part(triangles, Material::default(), &[]);
         self.mesh
     }
 }

@@ -6,7 +6,7 @@ mod solids;
 
 use nalgebra::Vector3;
 
-use crate::mesh::{Material, Mesh, Part};
+use crate::mesh::{Mesh, Part};
 
 /// Numbers in [−1, 1), always the same (xorshift).
 pub(super) struct Random(pub(super) u64);
@@ -41,7 +41,7 @@ pub(super) fn cuboid(low: [f64; 3], high: [f64; 3]) -> Mesh {
     Mesh {
         vertices: (0..8).map(corner).collect(),
         triangles,
-        parts: vec![Part { triangles: 12, material: Material::default() }],
+        parts: vec![Part { triangles: 12, ..Part::default() }],
     }
 }
 
@@ -71,6 +71,6 @@ pub(super) fn ball(times: usize) -> Mesh {
         }
         triangles = next;
     }
-    let parts = vec![Part { triangles: triangles.len(), material: Material::default() }];
+    let parts = vec![Part { triangles: triangles.len(), ..Part::default() }];
     Mesh { vertices, triangles, parts }
 }

@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use super::{Random, cuboid};
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, Texture};
 use crate::{MeshError, Solid, Topology, read};
 
 fn none(_: &str) -> Result<Vec<u8>, String> {
@@ -140,7 +140,9 @@ fn obj() {
     let mesh = read("box.obj", OBJ.as_bytes(), &mut beside).expect("a mesh");
     let [red, blue] = &mesh.parts[..] else { panic!("{:?}", mesh.parts) };
     assert_eq!((red.triangles, red.material.color), (6, Some([1.0, 0.0, 0.0, 0.5])));
-    assert_eq!(blue.material.texture.as_deref(), Some("a.png"));
+    assert_eq!(blue.material.texture, Some(Texture::File("a.png".to_owned())));
+    // No point of the texture is given.
+    assert!(blue.coordinates.is_empty());
     for (text, told) in [
         ("v 1 2 x\n", "line 1: expected three numbers after `v`"),
         ("v 1 2 3\nf 1 2 3\n", "line 2: expected the number of a vertex among 1, found `2`"),
@@ -149,6 +151,29 @@ fn obj() {
         ("v 1 2 3\nf 1 1\n", "line 2: expected 3 corners or more, found 2"),
     ] {
         assert_eq!(load("a.obj", text.as_bytes()).unwrap_err().to_string(), told);
+    }
+}
+
+/// Points of a texture, of the triangles that have one: all of a material, or none.
+#[test]
+fn obj_with_texture() {
+    let library = "newmtl a\nmap_Kd a.png\nnewmtl b\nKd 1 0 0\n";
+    let load = |text: &str| {
+        let mut beside = |_: &str| Ok(library.as_bytes().to_vec());
+        read("a.obj", text.as_bytes(), &mut beside).expect("a mesh").parts
+    };
+    let square = "mtllib x\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1 0\nvt 0 1\n";
+    let text = format!("{square}usemtl a\nf 1/1 2/-3 3/3/7 4/4\nusemtl b\nf 1/1 2/2 3/3\n");
+    let parts = load(&text);
+    let [textured, plain] = &parts[..] else { panic!("{parts:?}") };
+    let half = |b, c| [[0.0, 0.0], b, c];
+    let both = [half([1.0, 0.0], [1.0, 1.0]), half([1.0, 1.0], [0.0, 1.0])];
+    assert_eq!(textured.coordinates, both);
+    assert!(plain.coordinates.is_empty());
+    // A point that is not there is no mistake of the shape.
+    for corner in ["3/9/7", "3//7", "3/x/7", "3"] {
+        let parts = load(&text.replace("3/3/7", corner));
+        assert_eq!((parts[0].triangles, parts[0].coordinates.len()), (2, 0), "{corner}");
     }
 }
 
@@ -202,6 +227,42 @@ fn collada() {
     expect_cuboid(&mesh);
     assert_eq!(mesh.parts[0].material.color, Some([0.1, 0.2, 0.3, 1.0]));
     assert_eq!(mesh.parts[0].triangles, 8);
+    // With a picture, and points of it for all corners of one primitive.
+    let textured = COLLADA
+        .replace("<color>0.1 0.2 0.3 1</color>", "<texture texture=\"sampler\" texcoord=\"UV\"/>")
+        .replace(
+            "<library_effects>",
+            "<library_images><image id=\"picture\"><init_from>my%20map.png</init_from></image>\
+             </library_images><library_effects>",
+        )
+        .replace(
+            "<vertices id",
+            "<source id=\"t\"><float_array id=\"ta\">0 0  1 0  1 1  0 1</float_array>\
+             <technique_common><accessor source=\"#ta\" stride=\"2\"/></technique_common></source>\
+             <vertices id",
+        )
+        .replace(
+            "<p>2 3 7 2 7 6",
+            "<input semantic=\"TEXCOORD\" source=\"#t\" offset=\"1\"/><p>2 0 3 1 7 2 2 0 7 2 6 3",
+        );
+    let mesh = load("box.dae", textured.as_bytes()).expect("a mesh");
+    expect_cuboid(&mesh);
+    let [plain, marked, bare] = &mesh.parts[..] else { panic!("{:?}", mesh.parts) };
+    assert_eq!((plain.triangles, plain.coordinates.len(), bare.coordinates.len()), (6, 0, 0));
+    assert_eq!(marked.material.texture, Some(Texture::File("my map.png".to_owned())));
+    let both = [[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]];
+    assert_eq!(marked.coordinates, both);
+    // A mirror turns corners and their points.
+    let mesh = load("a.dae", textured.replace("<scale>1 1 1", "<scale>1 -1 1").as_bytes());
+    let turned = both.map(|[a, b, c]| [a, c, b]);
+    assert_eq!(mesh.expect("a mesh").parts[1].coordinates, turned);
+    for (from, to) in
+        [("7 2 6 3", "7 2 6 4"), ("1 1  0 1<", "1 1  0 x<"), ("stride=\"2\"", "stride=\"1\"")]
+    {
+        assert!(textured.contains(from), "{from}");
+        let mesh = load("a.dae", textured.replace(from, to).as_bytes()).expect("a mesh");
+        assert!(mesh.parts.iter().all(|part| part.coordinates.is_empty()), "{to}");
+    }
     // Without a scene all geometries are there.
     let bare = COLLADA.replace("<scene>", "<nothing>").replace("</scene>", "</nothing>");
     let solid = Solid::of(&load("a.dae", bare.as_bytes()).expect("a mesh")).expect("a solid");
@@ -277,6 +338,28 @@ fn gltf_as_text_and_binary() {
         expect_cuboid(&read);
         assert_eq!(read.parts[0].material.color, Some([1.0, 0.5, 0.0, 1.0]));
     }
+    // A picture inside, and points of it in bytes.
+    let textured = inline
+        .replace("\"POSITION\": 0", "\"POSITION\": 0, \"TEXCOORD_0\": 2")
+        .replace(
+            "1]}}],",
+            "1], \"baseColorTexture\": {\"index\": 0}}}], \"textures\": [{\"source\": 0}], \
+             \"images\": [{\"bufferView\": 1}],",
+        )
+        .replace(
+            "\"SCALAR\"}],",
+            "\"SCALAR\"}, {\"bufferView\": 0, \"byteOffset\": 1, \
+             \"componentType\": 5121, \"count\": 8, \"type\": \"VEC2\"}],",
+        );
+    let part = &load("a.gltf", textured.as_bytes()).expect("a mesh").parts[0];
+    let Some(Texture::Inside(bytes, range)) = &part.material.texture else { panic!("{part:?}") };
+    assert_eq!(bytes[range.clone()], data[96..]);
+    // The node mirrors, so that corners are turned.
+    let [a, b, c] = mesh.triangles[0].map(|i| {
+        let at = 1 + 2 * i as usize;
+        [f32::from(data[at]) / 255.0, 1.0 - f32::from(data[at + 1]) / 255.0]
+    });
+    assert_eq!((part.coordinates.len(), part.coordinates[0]), (12, [a, c, b]));
     for (from, to, told) in [
         ("\"count\": 36", "\"count\": 37", "an accessor reaches beyond its view"),
         ("\"byteLength\": 72", "\"byteLength\": 73", "a view reaches beyond its buffer"),

@@ -104,8 +104,16 @@ impl<'r> Playback<'r> {
                 }
             }
         }
-        // Looks are not recorded: they are where the diagram is, if it still is there.
+        // Looks are not recorded: they are where the diagram is, if it still is there, which knows
+        // the folders of packages.
         let diagram = diagram.and_then(|name| library.open(name).ok());
+        let options = || origin.options().clone();
+        let model = diagram
+            .clone()
+            .and_then(|found| found.with_options(options()).compile().into_model().ok());
+        if let Some(model) = model {
+            viewer.find_meshes(model.viewer().scene());
+        }
         let problems = viewer.read_surfaces(&mut |path| match &diagram {
             Some(diagram) => diagram.look(path),
             None => Err("the diagram is not where it was recorded".to_owned()),

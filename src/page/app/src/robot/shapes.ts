@@ -14,7 +14,7 @@ import {
   SphereGeometry,
   Vector3,
 } from "three";
-import type { Colour, Geometry, Link, MeshFrame, Scene } from "../protocol";
+import type { Colour, Geometry, Link, MeshFrame, MeshPatch, Scene } from "../protocol";
 
 export interface Look {
   /** Colour of what has none in the robot's file. */
@@ -31,7 +31,8 @@ class Palette {
   private readonly known = new Map<string, Material>();
   constructor(private readonly look: Look) {}
 
-  of(colour: Colour | null, flat: boolean): Material {
+  /** For a surface of one colour, or for one whose corners have theirs ("own"). */
+  of(colour: Colour | "own" | null, flat: boolean): Material {
     const key = `${this.look.ghost === null ? (colour ?? "").toString() : "ghost"} ${flat}`;
     let material = this.known.get(key);
     if (!material) {
@@ -41,7 +42,7 @@ class Palette {
     return material;
   }
 
-  private make(colour: Colour | null, flat: boolean): Material {
+  private make(colour: Colour | "own" | null, flat: boolean): Material {
     const { plain, ghost } = this.look;
     if (ghost !== null) {
       return new MeshLambertMaterial({
@@ -52,15 +53,12 @@ class Palette {
         flatShading: flat,
       });
     }
-    const shown = new Color(plain);
-    if (colour) shown.setRGB(colour[0], colour[1], colour[2], "srgb");
-    // What is quite black shows no shape.
-    const light = { h: 0, s: 0, l: 0 };
-    shown.getHSL(light);
-    if (light.l < 0.12) shown.setHSL(light.h, light.s, 0.12);
+    if (colour === "own") {
+      return new MeshLambertMaterial({ vertexColors: true, flatShading: flat });
+    }
     const opacity = colour ? colour[3] : 1;
     return new MeshLambertMaterial({
-      color: shown,
+      color: colour ? shown(colour) : plain,
       flatShading: flat,
       transparent: opacity < 1,
       opacity,
@@ -70,6 +68,15 @@ class Palette {
   dispose(): void {
     for (const material of this.known.values()) material.dispose();
   }
+}
+
+/** What is quite black shows no shape. */
+function shown([red, green, blue]: Colour): Color {
+  const colour = new Color().setRGB(red, green, blue, "srgb");
+  const light = { h: 0, s: 0, l: 0 };
+  colour.getHSL(light);
+  if (light.l < 0.12) colour.setHSL(light.h, light.s, 0.12);
+  return colour;
 }
 
 /** A robot's or a scene's links, a group for each, in the order of poses. */
@@ -176,11 +183,22 @@ function primitive(shape: Geometry["shape"]): BufferGeometry | null {
 
 interface SurfacePart {
   geometry: BufferGeometry;
-  colour: Colour | null;
+  colour: Colour | "own" | null;
 }
 const surfaces = new WeakMap<MeshFrame, BufferAttribute>();
 
+/** More patches than this are drawn as one, whose corners have colours. */
+const MANY = 8;
+
 function surfacesOf(frame: MeshFrame): SurfacePart[] {
+  const opaque = frame.patches.filter(({ colour }) => colour && colour[3] === 1);
+  if (opaque.length > MANY) {
+    const others = frame.patches.filter((patch) => !opaque.includes(patch));
+    return [
+      { geometry: painted(frame, opaque), colour: "own" },
+      ...surfacesOf({ ...frame, patches: others }),
+    ];
+  }
   let position = surfaces.get(frame);
   if (!position) surfaces.set(frame, (position = new BufferAttribute(frame.vertices, 3)));
   return frame.patches.map(({ indices, colour }) => {
@@ -189,4 +207,23 @@ function surfacesOf(frame: MeshFrame): SurfacePart[] {
     geometry.setIndex(new BufferAttribute(indices, 1));
     return { geometry, colour };
   });
+}
+
+/** Patches as one surface. */
+function painted({ vertices }: MeshFrame, patches: MeshPatch[]): BufferGeometry {
+  const count = patches.reduce((sum, { indices }) => sum + indices.length, 0);
+  const [positions, colours] = [new Float32Array(3 * count), new Float32Array(3 * count)];
+  let at = 0;
+  for (const { indices, colour } of patches) {
+    const { r, g, b } = shown(colour!);
+    for (const index of indices) {
+      positions.set(vertices.subarray(3 * index, 3 * index + 3), at);
+      colours.set([r, g, b], at);
+      at += 3;
+    }
+  }
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(positions, 3));
+  geometry.setAttribute("color", new BufferAttribute(colours, 3));
+  return geometry;
 }
