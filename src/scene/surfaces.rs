@@ -66,7 +66,11 @@ impl Scene {
             .collect();
         let (mut triangles, mut unread, mut problems) = (0, Vec::new(), Vec::new());
         for path in paths {
-            let bytes = read(&path);
+            // Of a name that a robot file has, such as `package://…`, no file was found.
+            let bytes = match path.contains("://") {
+                true => Err("its file was not found".to_owned()),
+                false => read(&path),
+            };
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
             let mut beside = |name: &str| match folder {
                 "" => read(name),
@@ -262,11 +266,11 @@ mod tests {
 
     #[test]
     fn meshes_are_found_where_another_scene_has_them() {
-        let mut scene = scene_of(&["package://a/m.stl", "n.stl", "o.stl"]);
+        let mut scene = scene_of(&["package://a/m.stl", "n.stl", "file://o.stl"]);
         scene.find_meshes(&scene_of(&["/ros/a/m.stl", "/ros/a/n.stl", "/ros/a/other.stl"]));
         let read = |path: &str| Err(format!("no {path}"));
         let told = scene.read_surfaces(&mut |path: &str| read(path));
-        let names = "`/ros/a/m.stl`, `/ros/a/n.stl`, `o.stl`";
+        let names = "`/ros/a/m.stl`, `/ros/a/n.stl`, `file://o.stl`";
         let why = "no /ros/a/m.stl";
         assert_eq!(told, [format!("the meshes {names} are not shown; the first: {why}")]);
     }

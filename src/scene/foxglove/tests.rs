@@ -223,7 +223,7 @@ fn a_mesh_is_triangles_of_its_colours() {
         vec![mesh("go/square.obj", [0.5; 3]), mesh("go/square.obj", [-0.5, 0.5, 0.5])];
     seen.robots[0].links[0].visuals.push(mesh("package://go/none.stl", [1.0; 3]));
     let problems = seen.read_surfaces(&mut square);
-    assert_eq!(problems, ["the mesh `package://go/none.stl` is not shown: no file"]);
+    assert_eq!(problems, ["the mesh `package://go/none.stl` is not shown: its file was not found"]);
     let update = SceneUpdate::decode(&*scene(&seen, None, 0)).unwrap();
     let entity = &update.entities[0];
     assert_eq!((entity.triangles.len(), entity.models.len()), (4, 1));

@@ -160,5 +160,6 @@ fn a_box_rests_on_its_mesh_and_its_recording_knows_the_program() {
     let warnings = blind.model.warnings_to_json().to_string();
     assert!(warnings.contains("meshes are missing: `package://crate/look.obj`"), "{warnings}");
     let [unseen] = blind.unseen.as_slice() else { panic!("{:?}", blind.unseen) };
-    assert!(unseen.starts_with("the mesh `package://crate/look.obj` is not shown: no file"));
+    let told = "the mesh `package://crate/look.obj` is not shown: its file was not found";
+    assert_eq!(unseen, told);
 }
