@@ -245,6 +245,8 @@ impl Bench {
             rate_len: self.rate_len,
             arena: &self.arena,
             shared: &[],
+            moves: &|_| true,
+            most: usize::MAX,
         };
         if self.instance.slopes(io, &mut entries) == Slope::Unknown {
             return None;

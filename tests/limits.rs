@@ -332,6 +332,34 @@ fn slopes_of_wide_signals_are_refused() {
     assert!(fault.fault.message.contains("slopes of signals take more than the 10 MB"), "{fault}");
 }
 
+/// A block writes no slopes over numbers that do not move: of a product of matrices of which one
+/// number moves, a row of 120, not 2 · 120³ of them.
+#[test]
+fn slopes_over_numbers_that_stay_take_no_memory() {
+    let text = "Diagram(format: 2, run: (stop: \"3 ms\", step: \"1 ms\"), blocks: { \
+                \"a\": Constant(value: \"=[[i + j for j in linspace(0, 119, 120)] for i in \
+                linspace(0, 119, 120)]\"), \"p\": MatrixMultiply(right: Matrix, in: { \
+                \"u1\": \"a.y\", \"u2\": \"a.y\" }) }, log: [\"p.y\"])";
+    use legwork_runtime::linear::{InputPlace, LinearOptions, linearize};
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    let path = Path::new("product.ron");
+    let compiled = compile(path, text.as_bytes(), &Options::default(), &registry, &Disk);
+    let program = compiled.program.expect("a program");
+    let slot = |path: &str| {
+        program.signals.iter().find(|signal| signal.path == path).expect("a signal").slots[0]
+    };
+    let inputs = vec![InputPlace { place: slot("a.y").start, adds: false }];
+    let outputs = vec![slot("p.y").start];
+    let options = LinearOptions { inputs, outputs, ..LinearOptions::default() };
+    let mut found = None;
+    let info = measure(|| found = Some(linearize(&program, &options)));
+    let linear = found.expect("it ran").expect("slopes");
+    // The first number of A² is Σ a₀ₖ aₖ₀, and a₀₀ is zero there.
+    assert_eq!(linear.d[0], 0.0);
+    assert!(info.bytes_max < 30_000_000, "{} bytes", info.bytes_max);
+}
+
 /// What compiling makes [bytes], all together: a measure of its work.
 fn made(text: &str) -> u64 {
     let mut registry = Registry::default();

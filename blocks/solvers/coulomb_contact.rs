@@ -5,7 +5,7 @@ use legwork_block::{
     Block, Fault, Functions, Inputs, Int, Invalid, Outcome, OutputCx, Ports, Real, Sizes, Vector,
     parameters, ports,
 };
-use legwork_qp::{ContactProblem, CoulombIteration, Outcome as Solution, Status};
+use legwork_qp::{ContactProblem, CoulombIteration, Outcome as Solution, PIVOTED_BYTES, Status};
 
 use crate::buses::ContactProblemBus;
 use crate::solvers::called::ContactFunction;
@@ -133,8 +133,8 @@ impl Block for CoulombContact {
     }
 
     fn memory(&self, plan: &Plan, sizes: &Sizes<'_>) -> u64 {
-        // The last resort takes at most 2 MB more, when a problem needs it first.
         let own = sizes.numbers().saturating_mul(2 * size_of::<f64>() as u64);
+        let own = own.saturating_add(PIVOTED_BYTES);
         own.saturating_add(chain_memory(self.on_fail.fallbacks(), plan.size(sizes), sizes))
     }
 

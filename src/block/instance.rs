@@ -384,6 +384,8 @@ impl<B: Block> Instance for Running<B> {
                 start,
                 state_len: io.x.len() as u32,
                 rate_len: io.rate_len as u32,
+                moves: io.moves,
+                most: io.most,
             },
         };
         match io.output {

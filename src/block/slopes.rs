@@ -108,6 +108,8 @@ pub struct Slopes<'a> {
     /// Numbers of the continuous state, and of its rate.
     pub(crate) state_len: u32,
     pub(crate) rate_len: u32,
+    pub(crate) moves: &'a dyn Fn(SlopeBy) -> bool,
+    pub(crate) most: usize,
 }
 
 impl Slopes<'_> {
@@ -147,11 +149,15 @@ impl Slopes<'_> {
         Columns { first: 0, len: self.state_len, of_state: true }
     }
 
-    /// Adds the slope of number `i` of `rows` over number `j` of `columns`, if there are both.
+    /// Adds the slope of number `i` of `rows` over number `j` of `columns`, if there are both and
+    /// the latter moves.
     pub fn add(&mut self, (rows, i): (Rows, usize), (columns, j): (Columns, usize), slope: f64) {
-        if slope != 0.0 && i < rows.len() && j < columns.len() {
-            let row = rows.first + i as u32;
-            self.entries.push(SlopeEntry { row, by: columns.by(j), slope });
+        if slope == 0.0 || i >= rows.len() || j >= columns.len() {
+            return;
+        }
+        let (row, by) = (rows.first + i as u32, columns.by(j));
+        if self.entries.len() <= self.most && (self.moves)(by) {
+            self.entries.push(SlopeEntry { row, by, slope });
         }
     }
 
@@ -207,4 +213,8 @@ pub struct SlopesIo<'a> {
     pub arena: &'a [f64],
     /// Shared computations.
     pub shared: &'a SharedPool,
+    /// Whether a number moves; slopes over others are left out.
+    pub moves: &'a dyn Fn(SlopeBy) -> bool,
+    /// Most entries; one more is kept, which says that there are more.
+    pub most: usize,
 }

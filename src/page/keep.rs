@@ -6,16 +6,17 @@
 
 use std::path::{Path, PathBuf};
 
+use legwork_program::Fnv;
+
 /// Where the token of a diagram is kept, if there is a place.
 pub fn place(diagram: &Path) -> Option<PathBuf> {
     let folder = PathBuf::from(std::env::var_os("XDG_RUNTIME_DIR")?);
     let whole = std::path::absolute(diagram).ok()?;
-    let name = whole.to_string_lossy();
-    // FNV-1a: another diagram with the same name of a file shares a token of the same user.
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-    });
-    folder.is_absolute().then(|| folder.join("legwork").join(format!("view-{hash:016x}")))
+    // Two paths with one hash share a token of the same user.
+    let mut hash = Fnv::default();
+    hash.add(&whole.to_string_lossy());
+    let name = format!("view-{:016x}", hash.value());
+    folder.is_absolute().then(|| folder.join("legwork").join(name))
 }
 
 /// The token of the last server, or this one, which is kept then. Whatever goes wrong, it is a
@@ -31,7 +32,7 @@ pub(crate) fn keep(file: &Path, fresh: String) -> String {
     }
 }
 
-/// A kept token; none if others can read it, or it is no token.
+/// A kept token; none if others can read it, such as who asked for root's rights, or it is no token.
 #[cfg(unix)]
 fn read(file: &Path, len: usize) -> Option<String> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -39,7 +40,7 @@ fn read(file: &Path, len: usize) -> Option<String> {
     let found = std::fs::symlink_metadata(file).ok()?;
     let is_private = folder.permissions().mode() & 0o077 == 0
         && found.permissions().mode() & 0o077 == 0
-        && folder.uid() == found.uid();
+        && [folder.uid(), found.uid()] == [rustix::process::geteuid().as_raw(); 2];
     let token = (is_private && found.is_file()).then(|| std::fs::read_to_string(file).ok())??;
     let is_token = token.len() == len && token.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_token.then_some(token)

@@ -35,8 +35,12 @@ pub struct CoulombIteration {
     last_resort: Option<Box<LastResort>>,
 }
 
-/// Most contacts of a problem that pivoting may take over: it costs the third power of them.
-const MOST_PIVOTED: usize = 40;
+/// Most variables of pivoting, which costs the third power of them and four matrices: those of 40
+/// contacts with pyramids of four sides, 25 with eight.
+const MOST_PIVOTED: usize = 240;
+
+/// What pivoting takes at most [bytes].
+pub const PIVOTED_BYTES: u64 = 4 * (MOST_PIVOTED * MOST_PIVOTED * size_of::<f64>()) as u64;
 
 #[derive(Clone, Debug, Default)]
 struct LastResort {
@@ -110,7 +114,9 @@ impl CoulombIteration {
         forces: &mut [f64],
         left: Outcome,
     ) -> Outcome {
-        if problem.cone.sides() == 0 || problem.contact_count() > MOST_PIVOTED {
+        // A force along the normal and each side, and the slip, of every contact.
+        let sides = problem.cone.sides();
+        if sides == 0 || problem.contact_count().saturating_mul(sides + 2) > MOST_PIVOTED {
             return left;
         }
         let LastResort { pivoting, forces: own } = &mut **self.last_resort.get_or_insert_default();

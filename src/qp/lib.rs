@@ -84,7 +84,7 @@ pub use conic_least_squares::{ConicLeastSquares, ConicLeastSquaresSolver};
 pub use contact_problem::{
     ContactProblem, ContactProblemData, ContactSolver, DEFAULT_REGULARISATION, ShapeError,
 };
-pub use coulomb::{CoulombFixedPoint, CoulombIteration};
+pub use coulomb::{CoulombFixedPoint, CoulombIteration, PIVOTED_BYTES};
 pub use general::Qp;
 #[cfg(feature = "osqp")]
 pub use osqp::OsqpSolver;

@@ -11,6 +11,11 @@ const BYTES_PER_NUMBER: u64 = 4 * size_of::<f64>() as u64;
 /// Bytes of a slope and its column in a sparse row.
 const BYTES_PER_SLOPE: u64 = size_of::<(u32, f64)>() as u64;
 
+/// How many slopes in sparse rows the memory of a run holds.
+pub(crate) fn most_slopes(program: &Program) -> usize {
+    usize::try_from(program.budget / BYTES_PER_SLOPE).unwrap_or(usize::MAX)
+}
+
 /// Refuses so many slopes in sparse rows, of which the last are those of `node`, if they take more
 /// than the budget of the run.
 ///

@@ -148,7 +148,8 @@ impl History {
     ///
     /// # Errors
     /// The fault of that piece, again and again until the run goes back; that of a piece that was
-    /// stopped ([`Simulation::stop_by`]), which has not begun then.
+    /// stopped ([`Simulation::stop_by`]), which has not begun then, nor have pieces of its step
+    /// before it that take so long that going back there is stopped, too.
     pub fn advance(&mut self) -> Result<(), RunFault> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());

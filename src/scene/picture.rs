@@ -8,7 +8,7 @@ use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
 /// Most pixels of a picture: 50 MB.
-const MOST_PIXELS: usize = 1 << 24;
+pub(crate) const MOST_PIXELS: usize = 1 << 24;
 
 /// A picture in memory.
 pub(crate) struct Picture {
@@ -33,6 +33,11 @@ impl Picture {
             true => Ok(Self { width, pixels }),
             false => Err("it has no pixels".to_owned()),
         }
+    }
+
+    /// How many pixels it has.
+    pub(crate) fn pixels(&self) -> usize {
+        self.pixels.len()
     }
 
     /// The colour at u from the left edge and v from the lower one, both from 0 to 1 and repeated

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use legwork_mesh::{Hull, Mesh, Part, Texture};
 
-use crate::picture::Picture;
+use crate::picture::{MOST_PIXELS, Picture};
 use crate::shapes::{Patch, Scene, Shape, Surface};
 
 /// Most triangles of a scene, about 100 MB of it; meshes beyond are drawn as their hulls.
@@ -25,13 +25,16 @@ const SAMPLES: [[f32; 3]; 4] = [
 
 impl Scene {
     /// Takes over where meshes are from a scene of the same diagram: the paths of shapes of links
-    /// with the same names, where the name of the file is the same.
+    /// with the same names and places, where the name of the file is the same.
     pub fn find_meshes(&mut self, found: &Scene) {
         let last = |path: &str| path.rsplit(['/', '\\']).next().map(str::to_owned);
         let by_name = |name: &str| found.robots.iter().find(|robot| robot.name == name);
         for robot in &mut self.robots {
             let Some(found) = by_name(&robot.name) else { continue };
             for (link, found) in robot.links.iter_mut().zip(&found.links) {
+                if link.name != found.name || link.visuals.len() != found.visuals.len() {
+                    continue;
+                }
                 let own = link.visuals.iter_mut().chain(&mut link.collisions);
                 let found = found.visuals.iter().chain(&found.collisions);
                 for (own, found) in own.zip(found) {
@@ -145,9 +148,10 @@ impl Surface {
         beside: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
         missing: &mut BTreeSet<String>,
     ) -> Self {
-        // The last picture: most meshes have one.
-        let mut last: Option<(&Texture, Option<Picture>)> = None;
-        let mut patches = Vec::new();
+        // Those that were read, and nothing for those that could not be; a picture inside the file
+        // is told by where it is.
+        let mut known: BTreeMap<(&str, usize), Option<Picture>> = BTreeMap::new();
+        let (mut pixels, mut patches) = (0, Vec::new());
         for (patch, part) in self.patches.into_iter().zip(&mesh.parts) {
             let Some(texture) =
                 part.material.texture.as_ref().filter(|_| !part.coordinates.is_empty())
@@ -155,13 +159,22 @@ impl Surface {
                 patches.push(patch);
                 continue;
             };
-            if last.as_ref().is_none_or(|(known, _)| *known != texture) {
-                let picture = picture(texture, beside);
-                last = Some((texture, picture.map_err(|why| missing.insert(why)).ok()));
-            }
-            match &last {
-                Some((_, Some(picture))) => patches.extend(by_color(&patch, part, picture)),
-                _ => patches.push(patch),
+            let key = match texture {
+                Texture::File(name) => (name.as_str(), 0),
+                Texture::Inside(bytes, range) => ("", bytes.as_ptr().addr() + range.start),
+            };
+            let picture = known.entry(key).or_insert_with(|| {
+                let read = match pixels <= MOST_PIXELS {
+                    true => picture(texture, beside),
+                    false => Err(format!("its pictures have more than {MOST_PIXELS} pixels")),
+                };
+                let read = read.map_err(|why| missing.insert(why)).ok();
+                pixels += read.as_ref().map_or(0, Picture::pixels);
+                read
+            });
+            match picture {
+                Some(picture) => patches.extend(by_color(&patch, part, picture)),
+                None => patches.push(patch),
             }
         }
         self.patches = patches;

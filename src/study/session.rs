@@ -312,7 +312,11 @@ impl Session {
         self.history = history;
         for edit in std::mem::take(&mut self.edits).split_off(self.edits_before) {
             match edit.is_of_text() {
-                true => self.metadata.diagram = self.model().metadata().diagram,
+                true => {
+                    let now = self.model().metadata();
+                    self.metadata.diagram = now.diagram;
+                    self.metadata.other.extend(now.other);
+                }
                 false => self.metadata.overrides.push(format!("{}={}", edit.path, edit.value)),
             }
             self.diagram = edit.apply(self.diagram.clone());

@@ -161,6 +161,30 @@ fn an_opened_loop_has_the_margins_of_its_transfer_function() {
     assert!((pole["im"].as_f64().expect("a number").abs() - 4.0).abs() < 1e-9, "{pole}");
 }
 
+/// What is added to the output of a part that is off is added once, whether it holds its output or
+/// resets it, by either method.
+#[test]
+fn what_is_added_to_a_part_that_is_off_is_added_once() {
+    let text = r#"Diagram(
+    format: 2,
+    run: (stop: "1 s", step: "1 ms", solver: Rk4),
+    blocks: {
+        "never": Constant(value: 0.0),
+        "part": Enabled(
+            by: "never.y", when_off: Hold, ports: (out: { "y": "Real" }),
+            blocks: { "c": Sine(frequency: "1 Hz") }, out: { "y": "c.y" },
+        ),
+        "x": Integrator(in: { "u": "part.y" }),
+    },
+)"#;
+    for text in [text, &text.replace("Hold", "Reset")] {
+        for more in [&[][..], &["--differences"]] {
+            let options = [&["--in", "+part.c.y", "--out", "x.y"][..], more].concat();
+            close("B", &linearized(text, &options)["B"], &[&[1.0]], 1e-9);
+        }
+    }
+}
+
 /// Two rates: an integrator under a controller of 20 ms behind a delay of 10 ms. Over 20 ms
 /// x⁺ = x − k T u₁ …: the controller's output holds from its hit on, the delay hands on what it saw
 /// 10 ms before.
@@ -255,6 +279,19 @@ fn what_cannot_be_an_input_is_told() {
     assert!(told(&["--in", "forse"]).contains("forse"), "{err}");
     let err = told(&["--in", "force", "--in", "^force"]);
     assert!(err.contains("the input `force` is named twice"), "{err}");
+    let solve = r#"Diagram(
+    format: 2,
+    run: (stop: "1 s", step: "1 ms", solver: Rk4),
+    blocks: {
+        "z": Solve(initial: 1.0, every: "1 ms", in: { "u": "next.y" }),
+        "next": Fcn(expression: "0.5*(u1 + 2/u1)", in: { "u1": "z.y" }),
+        "x": Integrator(in: { "u": "z.y" }),
+    },
+)"#;
+    support::write(&here, "loop.ron", solve);
+    let done = support::legwork(here.path(), &["linearize", "loop.ron", "--in", "z.y"]);
+    let said = "`z.y` is found by solving a loop: nothing else writes it";
+    assert!(done.code == 64 && done.err.contains(said), "{}", done.err);
     assert!(told(&["--settle", "0"]).contains("--settle belongs to `--at trimmed`"));
     assert!(told(&["--at", "soon"]).contains("expected a time such as `0.4 s`, found `soon`"));
     let done = support::legwork(here.path(), &["linearize", "demo:stand", "--every", "1 ms"]);

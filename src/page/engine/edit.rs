@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use legwork_program::Fnv;
 use legwork_study::session::Rewritten;
 use legwork_study::{Diagram, Error, ErrorKind, Model, files};
 use serde_json::{Value, json};
@@ -83,17 +84,20 @@ impl Engine {
         if is_saved {
             files::write(Path::new(file), &bytes)?;
             told["hash"] = fingerprint(&bytes).into();
-            self.has_saved(source);
+            self.has_saved(source, &told);
         }
         self.tell_text();
         Ok(told)
     }
 
-    /// A file of a source has been written from the page.
-    fn has_saved(&mut self, source: usize) {
+    /// A file of a source has been written from the page; what came of its text was `told`.
+    fn has_saved(&mut self, source: usize, told: &Value) {
         let Some(Some(live)) = self.sources.get_mut(source) else { return };
-        live.is_saved();
         self.disk.remember(&live.model);
+        if told["applied"] != true {
+            self.broken = first_error_of(&told["diagnostics"]);
+            return;
+        }
         // What is wrong with another file stays wrong.
         if self.broken.is_some()
             && let Ok(diagram) = self.on_disk()
@@ -180,8 +184,8 @@ impl Engine {
             return Ok(json!({ "diagnostics": diagnostics, "applied": false }));
         };
         let note = self.replace(source, &model)?;
-        if let (true, Some(Some(live))) = (typed, self.sources.get_mut(source)) {
-            live.is_typed();
+        if let Some(Some(live)) = self.sources.get_mut(source) {
+            if typed { live.is_typed() } else { live.is_saved() }
         }
         Ok(json!({ "diagnostics": diagnostics, "applied": true, "note": note }))
     }
@@ -213,12 +217,17 @@ impl Engine {
                 (if why.is_empty() { why } else { format!("{why}: {gone}") }, true)
             }
         };
-        if let (true, Some(out)) = (begins, &self.out) {
-            self.edits += 1;
-            live.session.record_into(&out.join(format!("edit-{}", self.edits)))?;
-        }
+        let recorded = match (begins, &self.out) {
+            (true, Some(out)) => {
+                self.edits += 1;
+                live.session.record_into(&out.join(format!("edit-{}", self.edits)))
+            }
+            _ => Ok(()),
+        };
+        // Whether or not it is recorded, it has begun.
         self.settle(source);
         self.tell(answered);
+        recorded?;
         if !note.is_empty() {
             self.send_to_all(&json!({ "notice": { "source": source, "message": note } }));
         }
@@ -250,11 +259,10 @@ pub(super) struct Save {
 
 /// Tells one content of a file from another.
 pub(super) fn fingerprint(bytes: &[u8]) -> String {
-    // FNV-1a: it guards against an accident, not against an attack.
-    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
-    });
-    format!("{hash:016x}")
+    // It guards against an accident, not against an attack.
+    let mut hash = Fnv::default();
+    hash.add_bytes(bytes);
+    format!("{:016x}", hash.value())
 }
 
 /// The first error of diagnostics as the compiler tells them.

@@ -218,7 +218,8 @@ impl Engine {
         for model in models {
             self.send(id, json!({ "model": model }).to_string());
         }
-        self.told_text = self.text();
+        // Whoever is there already gets the same news.
+        self.tell_text();
         self.send(id, json!({ "text": self.told_text }).to_string());
     }
 

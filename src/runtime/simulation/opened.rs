@@ -1,9 +1,9 @@
 //! Wires that are opened: signals that are written from outside, and what follows from them.
 
-use legwork_block::Slot;
-use legwork_program::{NodeId, Rate};
+use legwork_program::Rate;
 
 use super::engine::Engine;
+use super::plan::Task;
 use super::{Cursor, Simulation};
 use crate::chart::Chart;
 use crate::fault::RunFault;
@@ -21,14 +21,18 @@ pub(crate) struct Opened {
 
 impl Engine {
     /// Writes what is opened of these numbers, which their block has just put out. An input of the
-    /// diagram puts out what it holds, to which [`Simulation::open`] has added.
+    /// diagram puts out what it holds, to which [`Simulation::open`] has added; so does a block that
+    /// is off.
     #[cold]
-    pub(super) fn write_opened(&mut self, node: NodeId, own: Slot) {
-        if self.plan.program.inputs.iter().any(|port| port.node == node) {
+    pub(super) fn write_opened(&mut self, task: Task) {
+        if self.plan.program.inputs.iter().any(|port| port.node == task.node) {
             return;
         }
+        let is_held = task
+            .gate
+            .is_some_and(|gate| !self.is_on(task.gate) && !self.plan.program.gates[gate].clears);
         for one in &self.work.opened {
-            if own.range().contains(&(one.place as usize)) {
+            if task.own.range().contains(&(one.place as usize)) && !(is_held && one.adds) {
                 let number = &mut self.state.arena[one.place as usize];
                 *number = if one.adds { *number + one.value } else { one.value };
             }

@@ -132,7 +132,7 @@ impl Engine {
     pub(super) fn output(&mut self, i: usize, minor: bool, offset: f64) -> Result<(), RunFault> {
         self.own_output(i, minor, offset)?;
         if !self.work.opened.is_empty() {
-            self.write_opened(self.plan.tasks[i].node, self.plan.tasks[i].own);
+            self.write_opened(self.plan.tasks[i]);
         }
         Ok(())
     }

@@ -208,8 +208,15 @@ impl<'a> Chain<'a> {
             }
         }
         self.count += self.arena[own].iter().map(Row::len).sum::<usize>();
+        self.enough(self.engine.plan.tasks[i].node, 0)
+    }
+
+    /// Refuses `more` slopes than there are, which are those of a block, if all together take more
+    /// than the memory of the run.
+    fn enough(&self, node: NodeId, more: usize) -> Result<(), RunFault> {
         let moment = (self.engine.work.now, self.engine.state.moment.tick);
-        budget::rows(&self.engine.plan.program, self.engine.plan.tasks[i].node, self.count, moment)
+        let count = self.count.saturating_add(more);
+        budget::rows(&self.engine.plan.program, node, count, moment)
     }
 
     /// The rows of what the blocks' `derivative` gives.
@@ -235,18 +242,19 @@ impl<'a> Chain<'a> {
         }
         let mut entries = Vec::new();
         let offered = self.offered(part, &mut entries);
+        self.enough(part.node(), entries.len())?;
         let is_finite = entries.iter().all(|entry| entry.slope.is_finite());
         let (found, rows) = match offered {
             Slope::Exact if is_finite => {
-                (How::Analytic, self.chain_entries(part, &mut entries, len))
+                (How::Analytic, self.chain_entries(part, &mut entries, len)?)
             }
             _ => {
-                let (rows, quality) = self.differenced(part, &active, len);
+                let (rows, quality) = self.differenced(part, &active, len)?;
                 (How::Differences(quality), rows)
             }
         };
         if self.checks && found == How::Analytic {
-            self.check(part, &active, &rows);
+            self.check(part, &active, &rows)?;
         }
         let how = &mut self.how[part.node().index()];
         *how = Some(how.map_or(found, |before| before.max(found)));
@@ -255,9 +263,12 @@ impl<'a> Chain<'a> {
 
     /// Notes how far these rows are from differences, as far as those are smooth: relative to the
     /// largest slope of the row or of the column, to which differences are exact, or 1.
-    fn check(&mut self, part: Part, active: &[Number], rows: &[Row]) {
+    ///
+    /// # Errors
+    /// Too many numbers.
+    fn check(&mut self, part: Part, active: &[Number], rows: &[Row]) -> Result<(), RunFault> {
         let known = std::mem::replace(&mut self.quality, vec![Quality::Smooth; self.columns]);
-        let (differences, _) = self.differenced(part, active, rows.len());
+        let (differences, _) = self.differenced(part, active, rows.len())?;
         let quality = std::mem::replace(&mut self.quality, known);
         let mut of_columns = vec![1.0_f64; self.columns];
         for (column, slope) in differences.iter().flatten() {
@@ -280,10 +291,18 @@ impl<'a> Chain<'a> {
         }
         let error = &mut self.errors[part.node().index()];
         *error = Some(error.unwrap_or(0.0).max(worst));
+        Ok(())
     }
 
-    /// Asks the block for its Jacobian.
+    /// Asks the block for its Jacobian: the slopes over numbers that move, as many as there is
+    /// memory for and one more.
     fn offered(&mut self, part: Part, entries: &mut Vec<SlopeEntry>) -> Slope {
+        let (rows, x, first) = (&self.arena, &self.x, part.state_start());
+        let moves = |by| match by {
+            SlopeBy::Input(place) => !rows[place as usize].is_empty(),
+            SlopeBy::State(i) => !x[(first + i) as usize].is_empty(),
+        };
+        let most = budget::most_slopes(&self.engine.plan.program).saturating_sub(self.count);
         let engine = &mut *self.engine;
         let arena = &engine.state.arena[..];
         let io = match part {
@@ -294,6 +313,8 @@ impl<'a> Chain<'a> {
                 rate_len: 0,
                 arena: &arena[..task.own.start as usize],
                 shared: &engine.blocks.pool,
+                moves: &moves,
+                most,
             },
             Part::Rate(role) => SlopesIo {
                 time: engine.clock(role.rate, true, 0.0),
@@ -302,14 +323,24 @@ impl<'a> Chain<'a> {
                 rate_len: role.own.len as usize,
                 arena,
                 shared: &engine.blocks.pool,
+                moves: &moves,
+                most,
             },
         };
         engine.blocks.instances[part.node().index()].slopes(io, entries)
     }
 
     /// `Σ entry · row` for each row of a Jacobian.
-    fn chain_entries(&mut self, part: Part, entries: &mut [SlopeEntry], len: usize) -> Vec<Row> {
-        let mut rows = vec![Row::new(); len];
+    ///
+    /// # Errors
+    /// Too many numbers.
+    fn chain_entries(
+        &mut self,
+        part: Part,
+        entries: &mut [SlopeEntry],
+        len: usize,
+    ) -> Result<Vec<Row>, RunFault> {
+        let (mut rows, mut made) = (vec![Row::new(); len], 0);
         // In the order in which the block wrote them within a row, so that sums are repeatable.
         entries.sort_by_key(|entry| entry.row);
         for own in entries.chunk_by(|a, b| a.row == b.row) {
@@ -323,8 +354,10 @@ impl<'a> Chain<'a> {
                 self.sum.add(row, *slope);
             }
             *target = self.sum.take();
+            made += target.len();
+            self.enough(part.node(), made)?;
         }
-        rows
+        Ok(rows)
     }
 }
 

@@ -44,6 +44,13 @@ pub(super) fn inputs(model: &Model, names: &[String]) -> Result<Vec<(InputPlace,
     let mut out: Vec<(InputPlace, Number)> = Vec::new();
     let mut add = |signal: &SignalRef, name: &str, adds: bool| -> Result<(), Error> {
         for (place, number) in numbers(signal, name) {
+            let found = program.loops.iter().flat_map(|found| &found.unknowns);
+            if found.clone().any(|unknown| unknown.output.range().contains(&(place as usize))) {
+                let name = number.name;
+                let message =
+                    format!("`{name}` is found by solving a loop: nothing else writes it");
+                return Err(Error::request(message));
+            }
             if out.iter().any(|(other, _)| other.place == place) {
                 let message = format!("the input `{}` is named twice", number.name);
                 return Err(Error::request(message));

@@ -24,7 +24,7 @@ use crate::run::note_resumed;
 /// Most stretches that are kept; the past of older ones is given up.
 const MOST_KEPT: usize = 16;
 /// Bytes that the snapshots of all stretches may take, about; the last is always kept.
-const MOST_BYTES: u64 = 1_000_000_000;
+const MOST_BYTES: u64 = 500_000_000;
 /// Snapshots of a stretch, at most.
 const SNAPSHOTS: u64 = 128;
 

@@ -17,6 +17,7 @@ use legwork_block::{OutputIo, View};
 
 use super::super::engine::Engine;
 use super::{Chain, Part};
+use crate::fault::RunFault;
 use crate::linear::{NEAREST, Quality, column, power_of_two};
 use crate::sparse::Row;
 
@@ -119,18 +120,22 @@ impl Chain<'_> {
 
     /// The rows of an output group or rate by differences of its block over these numbers, and how
     /// good the worst of them is.
+    ///
+    /// # Errors
+    /// Too many numbers.
     pub(super) fn differenced(
         &mut self,
         part: Part,
         active: &[Number],
         len: usize,
-    ) -> (Vec<Row>, Quality) {
+    ) -> Result<(Vec<Row>, Quality), RunFault> {
         let mut rows = vec![Row::new(); len];
         let mut nominal = vec![0.0; len];
         let mut worst = Quality::Smooth;
         if !self.call(part, &mut nominal) {
-            return (rows, Quality::OneSided);
+            return Ok((rows, Quality::OneSided));
         }
+        let mut made = 0;
         let mut columns: BTreeMap<u32, Vec<(Number, f64)>> = BTreeMap::new();
         for number in active {
             for (column, slope) in self.row(*number) {
@@ -138,6 +143,8 @@ impl Chain<'_> {
             }
         }
         if 2 * active.len() <= columns.len() || self.fast_columns(active).contains(&true) {
+            // It takes half of what as many slopes do.
+            self.enough(part.node(), active.len().saturating_mul(len) / 2)?;
             let mut jacobian = Vec::with_capacity(active.len());
             for number in active {
                 let (slopes, quality) = self.direction(part, &nominal, &[(*number, 1.0)]);
@@ -158,6 +165,8 @@ impl Chain<'_> {
                     }
                 }
                 *row = self.sum.take();
+                made += row.len();
+                self.enough(part.node(), made)?;
             }
         } else {
             for (column, along) in columns {
@@ -167,15 +176,17 @@ impl Chain<'_> {
                 for (row, slope) in rows.iter_mut().zip(slopes) {
                     if slope != 0.0 {
                         row.push((column, slope));
+                        made += 1;
                     }
                 }
+                self.enough(part.node(), made)?;
             }
         }
         if !self.asked[part.node().index()].is_empty() {
             // Shared values are those of the point again.
             self.call(part, &mut nominal);
         }
-        (rows, worst)
+        Ok((rows, worst))
     }
 
     /// Notes how good a column is.
