@@ -158,6 +158,13 @@ impl Unit {
 
     /// The unit of the product; `None` if an exponent overflows.
     pub fn times(self, other: Self) -> Option<Self> {
+        // Most factors are pure numbers.
+        if other.is_plain() {
+            return Some(self);
+        }
+        if self.is_plain() {
+            return Some(other);
+        }
         let is_rate = |unit: Self| unit.is_rate && unit == Self::HERTZ;
         let of_one = |a: Self, b: Self| a == Self::ONE && b.is_rate;
         let is_rate = is_rate(self) || is_rate(other) || of_one(self, other) || of_one(other, self);
@@ -173,10 +180,13 @@ impl Unit {
     /// The unit of the power `numerator / denominator`; `None` if an exponent would not be a
     /// multiple of 1/12, overflows, or the denominator is zero.
     pub fn power(self, numerator: i32, denominator: i32) -> Option<Self> {
+        if denominator == 0 {
+            return None;
+        }
         let mut twelfths = [0i16; 6];
-        for (to, from) in twelfths.iter_mut().zip(self.twelfths) {
+        for (to, from) in twelfths.iter_mut().zip(self.twelfths).filter(|(_, from)| *from != 0) {
             let product = i32::from(from).checked_mul(numerator)?;
-            if denominator == 0 || product % denominator != 0 {
+            if product % denominator != 0 {
                 return None;
             }
             *to = i16::try_from(product / denominator).ok()?;
@@ -208,6 +218,11 @@ impl Unit {
         (a[4], b[4]) = (0, 0);
         let open = self.is_mechanical() || timeless || self.loose || other.loose;
         self == other || (a == b && open)
+    }
+
+    /// Whether it is one, and nothing else is known of it.
+    fn is_plain(self) -> bool {
+        self == Self::ONE && !self.loose && !self.is_rate
     }
 
     fn combine(self, other: Self, f: impl Fn(i16, i16) -> Option<i16>) -> Option<Self> {
