@@ -20,6 +20,7 @@ mod parse;
 mod symbolic;
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -261,11 +262,18 @@ const PREFERRED: [&str; 19] = [
     "V*s/rad",
 ];
 
+/// What they spell.
+static PREFERRED_UNITS: LazyLock<Vec<(Unit, &str)>> = LazyLock::new(|| {
+    let unit = |text: &'static str| Some((parse_unit(text).ok()?.0, text));
+    PREFERRED.into_iter().filter_map(unit).collect()
+});
+
 impl fmt::Display for Unit {
     /// The canonical spelling, which [`parse_unit`] reads back with scale 1.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let preferred = |unit: Self| {
-            PREFERRED.iter().find(|text| parse_unit(text).is_ok_and(|(known, _)| known == unit))
+            let known = PREFERRED_UNITS.iter().find(|(known, _)| *known == unit);
+            known.map(|(_, text)| *text)
         };
         if self.is_rate
             && self.is_mechanical()
