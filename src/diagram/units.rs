@@ -39,12 +39,13 @@ impl UnitTerm {
     }
 
     /// The units that an input wants of its elements.
-    pub(crate) fn wanted(unit: &PortUnit) -> Vec<Self> {
-        match unit {
-            PortUnit::Each(parts) => parts.iter().cloned().map(Self::Of).collect(),
-            PortUnit::Unspecified => Vec::new(),
-            other => vec![Self::of(other)],
-        }
+    pub(crate) fn wanted(unit: &PortUnit) -> impl Iterator<Item = Self> {
+        let (one, each) = match unit {
+            PortUnit::Each(parts) => (None, parts.as_slice()),
+            PortUnit::Unspecified => (None, &[][..]),
+            other => (Some(Self::of(other)), &[][..]),
+        };
+        one.into_iter().chain(each.iter().cloned().map(Self::Of))
     }
 
     /// The unit that a block's author wrote. A text that is no unit says nothing, so that a slip in
@@ -270,9 +271,8 @@ impl UnitSolution {
 
     /// The unit if factors that were written without are pure numbers.
     pub(crate) fn without_bare(&self, unit: &SymbolicUnit) -> Option<Unit> {
-        let one = SymbolicUnit::from(Unit::ONE);
-        let bare = |var: Var| self.is_bare(var).then_some(Cow::Borrowed(&one));
-        self.unit(unit)?.substitute(&bare)?.known()
+        let unit = self.unit(unit)?;
+        unit.vars().all(|var| self.is_bare(var)).then(|| unit.constant())
     }
 
     /// Takes factors without unit that nothing asks more of for pure numbers; what asks for more

@@ -21,7 +21,7 @@ impl Inference<'_> {
             match self.numbers(block, all) {
                 Some(scalar) => {
                     self.declare(block, scalar);
-                    open.extend(self.open_wires(block));
+                    self.open_wires(block, &mut open);
                 }
                 None => self.undecided.push(block),
             }
