@@ -49,13 +49,14 @@ impl Inference<'_> {
     }
 
     fn declare(&mut self, id: BlockId, scalar: Vec<bool>) {
-        let Ok((declaration, planned)) = plan_alone(erase(ConcatVectors { scalar })) else {
+        let Ok((mut declaration, planned)) = plan_alone(erase(ConcatVectors { scalar })) else {
             return;
         };
+        in_variables_from(self.next_var, &mut declaration);
         let block = &mut self.network.blocks[id];
         block.joins_copies = false;
         block.var_base = self.next_var;
-        block.declaration = in_variables_from(self.next_var, declaration);
+        block.declaration = declaration;
         block.planned = Arc::clone(&planned);
         self.next_var += block.declaration.var_count;
         self.solution.grow(self.next_var);
