@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::expression::UnitEquation;
 use crate::fault::Invalid;
 use crate::function::FunctionDeclaration;
@@ -259,10 +261,10 @@ pub struct Declaration {
     pub unit_equations: Vec<UnitEquation>,
     /// Factors between its ports that were written without unit: the variable of their unit, which
     /// is a power of time, 1 unless one is needed, and the parameter.
-    pub bare_factors: Vec<(Var, &'static str)>,
+    pub bare_factors: SmallVec<[(Var, &'static str); 1]>,
     /// Variables that stand for the type of something that it computes with: a number, a vector or
     /// a matrix, but no truth value.
-    pub numbers: Vec<Var>,
+    pub numbers: SmallVec<[Var; 4]>,
     /// Functions that it needs.
     pub functions: Vec<FunctionDeclaration>,
     /// Warnings for the diagram's author.

@@ -147,6 +147,9 @@ pub enum Type {
     Var(Var),
 }
 
+/// Lengths of leaves; most types have one.
+type Leaves = SmallVec<[usize; 2]>;
+
 /// An argument of a bus type: the robot in `State(go)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arg {
@@ -251,13 +254,13 @@ impl Type {
     }
 
     /// Lengths of the leaves in storage order, once every dimension is known.
-    pub fn leaves(&self) -> Option<Vec<usize>> {
-        let mut out = Vec::new();
+    pub fn leaves(&self) -> Option<Leaves> {
+        let mut out = Leaves::new();
         self.push_leaves(&mut out)?;
         Some(out)
     }
 
-    fn push_leaves(&self, out: &mut Vec<usize>) -> Option<()> {
+    fn push_leaves(&self, out: &mut Leaves) -> Option<()> {
         match self {
             Self::Real | Self::Bool | Self::Int => out.push(1),
             Self::Vector(n) => out.push(n.known()?),

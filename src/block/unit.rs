@@ -20,6 +20,7 @@ mod parse;
 mod symbolic;
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -158,6 +159,13 @@ impl Unit {
 
     /// The unit of the product; `None` if an exponent overflows.
     pub fn times(self, other: Self) -> Option<Self> {
+        // Most factors are pure numbers.
+        if other.is_plain() {
+            return Some(self);
+        }
+        if self.is_plain() {
+            return Some(other);
+        }
         let is_rate = |unit: Self| unit.is_rate && unit == Self::HERTZ;
         let of_one = |a: Self, b: Self| a == Self::ONE && b.is_rate;
         let is_rate = is_rate(self) || is_rate(other) || of_one(self, other) || of_one(other, self);
@@ -173,10 +181,13 @@ impl Unit {
     /// The unit of the power `numerator / denominator`; `None` if an exponent would not be a
     /// multiple of 1/12, overflows, or the denominator is zero.
     pub fn power(self, numerator: i32, denominator: i32) -> Option<Self> {
+        if denominator == 0 {
+            return None;
+        }
         let mut twelfths = [0i16; 6];
-        for (to, from) in twelfths.iter_mut().zip(self.twelfths) {
+        for (to, from) in twelfths.iter_mut().zip(self.twelfths).filter(|(_, from)| *from != 0) {
             let product = i32::from(from).checked_mul(numerator)?;
-            if denominator == 0 || product % denominator != 0 {
+            if product % denominator != 0 {
                 return None;
             }
             *to = i16::try_from(product / denominator).ok()?;
@@ -208,6 +219,11 @@ impl Unit {
         (a[4], b[4]) = (0, 0);
         let open = self.is_mechanical() || timeless || self.loose || other.loose;
         self == other || (a == b && open)
+    }
+
+    /// Whether it is one, and nothing else is known of it.
+    fn is_plain(self) -> bool {
+        self == Self::ONE && !self.loose && !self.is_rate
     }
 
     fn combine(self, other: Self, f: impl Fn(i16, i16) -> Option<i16>) -> Option<Self> {
@@ -246,11 +262,18 @@ const PREFERRED: [&str; 19] = [
     "V*s/rad",
 ];
 
+/// What they spell.
+static PREFERRED_UNITS: LazyLock<Vec<(Unit, &str)>> = LazyLock::new(|| {
+    let unit = |text: &'static str| Some((parse_unit(text).ok()?.0, text));
+    PREFERRED.into_iter().filter_map(unit).collect()
+});
+
 impl fmt::Display for Unit {
     /// The canonical spelling, which [`parse_unit`] reads back with scale 1.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let preferred = |unit: Self| {
-            PREFERRED.iter().find(|text| parse_unit(text).is_ok_and(|(known, _)| known == unit))
+            let known = PREFERRED_UNITS.iter().find(|(known, _)| *known == unit);
+            known.map(|(_, text)| *text)
         };
         if self.is_rate
             && self.is_mechanical()

@@ -92,6 +92,9 @@ pub(crate) fn front(
         let logs_inside = if options.signals.is_empty() { logs_inside } else { Vec::new() };
         let logs = Logs { own: logs, inside: logs_inside };
         let is_diagram = document.kind_name().is_some_and(|kind| kind.text == "Diagram");
+        let resources = resources(&document, &resources_inside, &loader);
+        // It is large, and all that is asked of it is answered.
+        drop(document);
         let survey = survey.map(|survey| (&names.tree, survey.known));
         let typed = match infer(network, &assertions, logs.all(), survey, &mut found) {
             // When and in which order a mask runs is its user's affair.
@@ -103,7 +106,6 @@ pub(crate) fn front(
             }
         };
         let name = path.file_stem().map_or("diagram".into(), |stem| stem.to_string_lossy().into());
-        let resources = resources(&document, &resources_inside, &loader);
         let parts = Parts { name, resources, run, names, logs, judge, checks, inputs, outputs };
         program(&typed, &parts, &mut found)
     });

@@ -9,6 +9,7 @@ use legwork_block::{
     Block, Declaration, ErasedBlock, Feeds, Files, FunctionDeclaration, Invalid, Outcome, OutputCx,
     PlannedBlock, Ports, Resource, Resources, Sizes, Span, erase,
 };
+use smallvec::SmallVec;
 
 use crate::ids::{BlockId, IdVec};
 use crate::network::NetworkBlock;
@@ -49,7 +50,7 @@ pub(crate) fn block(
     Some(NetworkBlock {
         path: frame_path(&caller.path, &function.name),
         span,
-        parameters: Vec::new(),
+        parameters: SmallVec::new(),
         text: signature(function),
         hidden: true,
         declaration: Declaration {

@@ -57,6 +57,11 @@ impl<I: Id, T> IdVec<I, T> {
         I::new(self.items.len() - 1)
     }
 
+    /// Makes room for so many more items.
+    pub(crate) fn reserve(&mut self, count: usize) {
+        self.items.reserve(count);
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.items.len()
     }

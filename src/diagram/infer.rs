@@ -7,11 +7,11 @@ mod wire;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use legwork_block::{Diagnostic, Diagnostics, Dim, PortUnit, SymbolicUnit, Type, Var};
+use legwork_block::{Diagnostic, Diagnostics, PortUnit, SymbolicUnit, Type, Var};
 
 use crate::expand::{Assertion, LogEntry, Logged, Tree};
-use crate::ids::{BlockId, IdVec, OutputId};
-use crate::network::{Network, PortPart, Source, Wire, source_text};
+use crate::ids::{BlockId, Id as _, IdVec};
+use crate::network::{Network, NetworkBlock, PortPart, Source, Wire, source_text};
 use crate::select::Units;
 use crate::survey::KnownPart;
 use crate::unify::{Solution, readable};
@@ -21,13 +21,11 @@ use wire::{Blocked, Carried, Sources};
 /// A network with every type known. Only [`infer`] makes one.
 pub(crate) struct TypedNetwork {
     pub(crate) network: Network,
-    types: IdVec<BlockId, BlockTypes>,
-}
-
-/// What inference found of a block.
-struct BlockTypes {
-    outputs: IdVec<OutputId, OutputType>,
-    /// Values of its dimension variables.
+    /// Those of all blocks, one block behind the other.
+    outputs: Vec<OutputType>,
+    /// Where those of a block begin.
+    first_output: IdVec<BlockId, usize>,
+    /// Value of every variable that is a dimension.
     vars: Vec<usize>,
 }
 
@@ -44,17 +42,19 @@ pub(crate) struct OutputType {
 impl TypedNetwork {
     /// Type and unit of the output that a source reads.
     pub(crate) fn output(&self, part: &PortPart) -> &OutputType {
-        &self.types[part.block].outputs[part.output]
+        &self.outputs[self.first_output[part.block] + part.output.index()]
     }
 
     /// The types of a block's outputs, in the order in which it declares them.
-    pub(crate) fn outputs(&self, block: BlockId) -> &IdVec<OutputId, OutputType> {
-        &self.types[block].outputs
+    pub(crate) fn outputs(&self, block: BlockId) -> &[OutputType] {
+        let count = self.network.blocks[block].declaration.outputs.len();
+        &self.outputs[self.first_output[block]..][..count]
     }
 
     /// Values of a block's dimension variables.
     pub(crate) fn vars(&self, block: BlockId) -> &[usize] {
-        &self.types[block].vars
+        let NetworkBlock { var_base, declaration, .. } = &self.network.blocks[block];
+        &self.vars[*var_base as usize..][..declaration.var_count as usize]
     }
 }
 
@@ -135,8 +135,16 @@ pub(crate) fn infer<'l>(
     if diagnostics.has_errors() {
         return Err(inference.network);
     }
-    let types = inference.network.blocks.ids().map(|block| inference.types_of(block)).collect();
-    Ok(TypedNetwork { network: inference.network, types })
+    let mut outputs = Vec::with_capacity(inference.network.blocks.len());
+    let mut first_output = IdVec::default();
+    for block in inference.network.blocks.ids() {
+        first_output.push(outputs.len());
+        outputs.extend(inference.output_types(block));
+    }
+    // A dimension that nothing asks for, as of an input that is not connected, is zero.
+    let value = |var| inference.solution.size(Var(var)).unwrap_or(0);
+    let vars = (0..inference.next_var).map(value).collect();
+    Ok(TypedNetwork { network: inference.network, outputs, first_output, vars })
 }
 
 impl<'a> Inference<'a> {
@@ -163,11 +171,11 @@ impl<'a> Inference<'a> {
     /// A wire that selects from a type which is not known yet waits for the next round. Every other
     /// round goes backwards, so that a chain whose names run against it takes no round per block.
     fn wires(&mut self, diagnostics: &mut Diagnostics) -> Vec<Open> {
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: Vec<Open> = Vec::with_capacity(self.network.blocks.len());
         let mut misfits: Vec<Misfit> = Vec::new();
         for &block in &self.network.by_path {
             if !self.network.blocks[block].joins_copies {
-                open.extend(self.open_wires(block));
+                self.open_wires(block, &mut open);
             }
         }
         while !open.is_empty() || !self.undecided.is_empty() {
@@ -199,11 +207,11 @@ impl<'a> Inference<'a> {
         open
     }
 
-    fn open_wires(&self, block: BlockId) -> impl Iterator<Item = Open> + use<> {
+    /// Adds the wires into a block.
+    fn open_wires(&self, block: BlockId, open: &mut Vec<Open>) {
         let inputs = self.network.blocks[block].inputs.iter().enumerate();
-        let connected: Vec<usize> =
-            inputs.filter_map(|(input, wire)| wire.as_ref().map(|_| input)).collect();
-        connected.into_iter().map(move |input| Open { block, input })
+        let connected = inputs.filter(|(_, wire)| wire.is_some());
+        open.extend(connected.map(|(input, _)| Open { block, input }));
     }
 
     /// Makes the types at both ends of a wire equal; whether it has to wait.
@@ -231,7 +239,7 @@ impl<'a> Inference<'a> {
                     return false;
                 }
                 let units = &mut self.solution.units;
-                let clash = UnitTerm::wanted(&input.unit).into_iter().find_map(|wanted| {
+                let clash = UnitTerm::wanted(&input.unit).find_map(|wanted| {
                     let clash = units.equal(&wanted, &found.unit, cause).err()?;
                     Some((wanted, clash))
                 });
@@ -323,40 +331,31 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// The solution for one block.
-    fn types_of(&self, id: BlockId) -> BlockTypes {
-        let block = &self.network.blocks[id];
-        let known = |unit: &SymbolicUnit| {
+    /// The solution for the outputs of one block.
+    fn output_types(&self, id: BlockId) -> impl Iterator<Item = OutputType> {
+        let known = move |unit: &SymbolicUnit| {
             Some(self.solution.units.unit(unit)?.known()?.as_written().to_string())
         };
-        let unit = |(index, unit): (usize, &PortUnit)| match unit {
+        let unit = move |(index, unit): (usize, &PortUnit)| match unit {
             PortUnit::Is(text) => Some(text.to_string()),
             PortUnit::Of(_) if self.open_times.contains(&(id, index)) => None,
             PortUnit::Of(unit) => known(unit),
             _ => None,
         };
         // Of a list whose elements differ.
-        let each = |index| {
+        let each = move |index| {
             let list = self.elements.get(&(id, index))?;
             list.iter().map(|unit| known(unit.as_ref()?)).collect::<Option<Vec<String>>>()
         };
-        let units = |(index, declared)| match unit((index, declared)) {
+        let units = move |(index, declared)| match unit((index, declared)) {
             Some(unit) => Units { one: Some(unit), each: Vec::new() },
             None => Units::of_each(each(index).unwrap_or_default()),
         };
-        let outputs = block.declaration.outputs.iter().enumerate();
-        let outputs = outputs
-            .map(|(index, output)| OutputType {
-                ty: self.solution.ty(&output.ty),
-                units: units((index, &output.unit)),
-            })
-            .collect();
-        let value = |var| {
-            let dim = Dim::var(Var(block.var_base + var));
-            // A dimension that nothing asks for, as of an input that is not connected, is zero.
-            self.solution.dim(&dim).known().unwrap_or(0)
-        };
-        BlockTypes { outputs, vars: (0..block.declaration.var_count).map(value).collect() }
+        let outputs = self.network.blocks[id].declaration.outputs.iter().enumerate();
+        outputs.map(move |(index, output)| OutputType {
+            ty: self.solution.ty(&output.ty),
+            units: units((index, &output.unit)),
+        })
     }
 }
 

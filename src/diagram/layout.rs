@@ -11,6 +11,7 @@ use legwork_program::{
     ArenaSlot, Gate, GateId, HeldCopy, Loop, Node, NodeId, Part as StatePart, Placed, PoolId, Rate,
     Step, StepId, Stop, Unknown,
 };
+use smallvec::SmallVec;
 
 use crate::expand::invalid_parameter;
 use crate::functions;
@@ -120,10 +121,10 @@ pub(crate) fn place(
     let gates = place_gates(&placing);
     let Placement { outputs, mut copies, steps_own, arena_len } =
         place_outputs(&placing, order, diagnostics)?;
-    let inputs: Vec<PortTable> = placing
-        .blocks()
-        .map(|block| place_inputs(typed, block, &outputs))
-        .collect::<Option<_>>()?;
+    let mut inputs = Vec::with_capacity(part.blocks.len());
+    for block in placing.blocks() {
+        inputs.push(place_inputs(typed, block, &outputs)?);
+    }
     let pools = place_pools(&placing, order);
     let mut nodes = Vec::with_capacity(part.blocks.len());
     let (mut state_len, mut rate_len) = (0, 0);
@@ -288,10 +289,10 @@ fn place_outputs(
     let mut copies = vec![Vec::new(); placing.part.len()];
     // The ports of all blocks, one block behind the other.
     let mut first_port = Vec::with_capacity(placing.part.len());
-    let mut ports: Vec<Vec<Slot>> = Vec::new();
+    let mut ports: Vec<SmallVec<[Slot; 2]>> = Vec::with_capacity(placing.part.len());
     for block in placing.blocks() {
         first_port.push(ports.len());
-        ports.resize(ports.len() + block.declaration.outputs.len(), Vec::new());
+        ports.resize(ports.len() + block.declaration.outputs.len(), SmallVec::new());
     }
     let mut owns = Vec::with_capacity(order.len());
     let mut at = 0u32;
@@ -303,7 +304,7 @@ fn place_outputs(
             if output.group != group.group {
                 continue;
             }
-            let mut slots = Vec::new();
+            let mut slots = SmallVec::new();
             for (leaf, len) in ty.ty.leaves()?.into_iter().enumerate() {
                 let mut shown = None;
                 if let Some(forward) = output.forwards.iter().find(|forward| forward.leaf == leaf) {

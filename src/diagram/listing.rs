@@ -10,7 +10,7 @@ use crate::network::{Network, Part, Source};
 
 /// Every wire of a part, by reader.
 pub(crate) fn edges(network: &Network, part: &Part) -> Vec<Edge> {
-    let mut edges = Vec::new();
+    let mut edges = Vec::with_capacity(part.blocks.len());
     for (to, &block) in part.blocks.iter().enumerate() {
         let block = &network.blocks[block];
         let feeds = |feed: Feed| {
@@ -68,11 +68,13 @@ pub(crate) fn port_path(block: &str, name: &str) -> String {
 
 /// Every output port of the diagram's own blocks, and every value of `judge:`, by path.
 pub(crate) fn signals(known: &Signals<'_>, judge: &[JudgeValue]) -> Vec<SignalRef> {
-    let mut signals: Vec<SignalRef> = judge.iter().map(judge::signal).collect();
+    let mut signals = Vec::with_capacity(judge.len() + known.layout.nodes.len());
+    signals.extend(judge.iter().map(judge::signal));
     for (&block, node) in known.typed.network.root.blocks.iter().zip(&known.layout.nodes) {
         signals.extend(node_signals(known, block, node));
     }
-    signals.sort_by(|a, b| a.path.cmp(&b.path));
+    // No two have one path.
+    signals.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     signals
 }
 

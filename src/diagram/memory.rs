@@ -4,6 +4,8 @@
 //! dense Jacobian of all states. The program's sizes are known when it is placed, so that the sum
 //! is held against the budget of `run:` at compile time, and who asks for how much is said.
 
+use std::fmt::Arguments;
+
 use legwork_block::{Diagnostic, Diagnostics, Sizes, Solver, Span};
 use legwork_program::{FunctionProgram, Loop, Node};
 
@@ -30,12 +32,8 @@ pub(crate) struct Budget {
 /// The budget where none is stated: 2 GB, on every machine alike.
 pub(crate) const DEFAULT_BUDGET: u64 = 2_000_000_000;
 
-/// Who asks for memory.
-struct Asks {
-    who: String,
-    bytes: u64,
-    at: Span,
-}
+/// Who asks for how many bytes, and where it is written.
+type Ask<'a> = &'a mut dyn FnMut(Arguments<'_>, u64, Span);
 
 /// What a program takes [bytes]; reports one that takes more memory than its budget.
 pub(crate) fn check(
@@ -44,61 +42,66 @@ pub(crate) fn check(
     budget: Budget,
     diagnostics: &mut Diagnostics,
 ) -> u64 {
-    let mut all: Vec<Asks> = Vec::new();
-    layout.nodes.iter().for_each(|node| ask(node, &mut all));
-    let numbers = |count: usize, each: u64| (count as u64).saturating_mul(each * NUMBER);
-    let (solver, at) = solver;
-    let mut of_run = |who: String, bytes| all.push(Asks { who, bytes, at });
-    of_run("all signals".to_owned(), numbers(layout.arena_len, PER_SIGNAL));
-    let states = layout.state_len;
-    of_run("the continuous states".to_owned(), numbers(states, PER_STATE));
-    if solver.is_implicit() {
-        // The Jacobian and its factor.
-        let who = format!("the dense Jacobian of {solver} over {states} states");
-        of_run(who, numbers(states, 2).saturating_mul(states as u64));
-    }
-    layout.loops.iter().for_each(|found| ask_loop(layout, found, &mut all));
-    let total = all.iter().fold(0u64, |sum, asks| sum.saturating_add(asks.bytes));
+    let mut total = 0u64;
+    ask(layout, solver, &mut |_, bytes, _| total = total.saturating_add(bytes));
     if total <= budget.bytes {
         return total;
     }
-    all.sort_by_key(|asks| std::cmp::Reverse(asks.bytes));
+    let mut all: Vec<(String, u64, Span)> = Vec::new();
+    ask(layout, solver, &mut |who, bytes, at| all.push((who.to_string(), bytes, at)));
+    all.sort_by_key(|(_, bytes, _)| std::cmp::Reverse(*bytes));
+    let (who, most, at) = &all[0];
     let message = format!(
         "the run needs {}, more than its {} of memory; {} {}",
         size(total),
         size(budget.bytes),
-        all[0].who,
-        if all[0].bytes == total { "alone" } else { "most" },
+        who,
+        if *most == total { "alone" } else { "most" },
     );
-    let mut found = Diagnostic::error("too-large", all[0].at, message);
-    for asks in all.iter().take(NAMED).filter(|asks| asks.bytes > budget.bytes / 10) {
-        found = found.hint(format!("{} for {}", size(asks.bytes), asks.who));
+    let mut found = Diagnostic::error("too-large", *at, message);
+    for (who, bytes, _) in all.iter().take(NAMED).filter(|(_, bytes, _)| *bytes > budget.bytes / 10)
+    {
+        found = found.hint(format!("{} for {who}", size(*bytes)));
     }
     let needed = format!("allow it: run: (memory: \"{}\")", size(total));
     diagnostics.push(found.hint(needed).also(budget.at, "the budget"));
     total
 }
 
+/// What all of a program takes.
+fn ask(layout: &Layout, (solver, at): (Solver, Span), asks: Ask<'_>) {
+    layout.nodes.iter().for_each(|node| ask_node(node, asks));
+    let numbers = |count: usize, each: u64| (count as u64).saturating_mul(each * NUMBER);
+    asks(format_args!("all signals"), numbers(layout.arena_len, PER_SIGNAL), at);
+    let states = layout.state_len;
+    asks(format_args!("the continuous states"), numbers(states, PER_STATE), at);
+    if solver.is_implicit() {
+        // The Jacobian and its factor.
+        let who = format_args!("the dense Jacobian of {solver} over {states} states");
+        asks(who, numbers(states, 2).saturating_mul(states as u64), at);
+    }
+    layout.loops.iter().for_each(|found| ask_loop(layout, found, asks));
+}
+
 /// What is kept to find the unknowns of an algebraic loop: a dense Jacobian and its factor.
-fn ask_loop(layout: &Layout, found: &Loop, all: &mut Vec<Asks>) {
+fn ask_loop(layout: &Layout, found: &Loop, asks: Ask<'_>) {
     let unknowns: u64 = found.unknowns.iter().map(|unknown| u64::from(unknown.output.len)).sum();
     let largest = found.unknowns.iter().max_by_key(|unknown| unknown.output.len);
     let Some(node) = largest.map(|unknown| &layout.nodes[unknown.node.index()]) else { return };
     let path = &node.path;
-    let who = format!("the dense Jacobian of the loop of `{path}` over {unknowns} unknowns");
-    let bytes = unknowns.saturating_mul(2 * NUMBER).saturating_mul(unknowns);
-    all.push(Asks { who, bytes, at: node.span });
+    let who = format_args!("the dense Jacobian of the loop of `{path}` over {unknowns} unknowns");
+    asks(who, unknowns.saturating_mul(2 * NUMBER).saturating_mul(unknowns), node.span);
 }
 
 /// What a block and the functions that it calls take.
-fn ask(node: &Node, all: &mut Vec<Asks>) {
+fn ask_node(node: &Node, asks: Ask<'_>) {
     let sizes = Sizes::new(&node.vars, &node.io.inputs, &node.io.outputs);
     let bytes = node.block.memory(&sizes);
-    all.push(Asks { who: format!("`{}` ({})", node.path, node.kind), bytes, at: node.span });
+    asks(format_args!("`{}` ({})", node.path, node.kind), bytes, node.span);
     for FunctionProgram { nodes, arena_len, path, .. } in &node.functions {
         let bytes = (*arena_len as u64).saturating_mul(PER_SIGNAL * NUMBER);
-        all.push(Asks { who: format!("the signals of `{path}`"), bytes, at: node.span });
-        nodes.iter().for_each(|node| ask(node, all));
+        asks(format_args!("the signals of `{path}`"), bytes, node.span);
+        nodes.iter().for_each(|node| ask_node(node, asks));
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use legwork_block::{Declaration, OutputDeclaration, PlannedBlock, Span, Type};
 use legwork_program::Ratio;
+use smallvec::SmallVec;
 
 use crate::ids::{BlockId, Id, IdVec, OutputId};
 use crate::listing::port_path;
@@ -45,7 +46,7 @@ pub(crate) struct NetworkBlock {
     /// Where the kind's name is written.
     pub(crate) span: Span,
     /// Where each parameter is written, and how long it is.
-    pub(crate) parameters: Vec<ParameterNote>,
+    pub(crate) parameters: SmallVec<[ParameterNote; 1]>,
     /// The block as text, for listings.
     pub(crate) text: String,
     /// Whether the compiler made it.

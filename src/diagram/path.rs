@@ -1,6 +1,7 @@
 //! The one path syntax: `block.port.field[2..5]`, `foot[FL_foot].point.gap`, `^port`.
 
 use legwork_block::{Diagnostic, Place, Span};
+use smallvec::SmallVec;
 
 use crate::network::Select;
 
@@ -10,7 +11,7 @@ pub(crate) struct SignalText<'t> {
     /// Whether it starts at the mask's own inputs: `^port`.
     pub(crate) outer: bool,
     /// Its steps; the first is a name.
-    pub(crate) steps: Vec<PathStep<'t>>,
+    pub(crate) steps: SmallVec<[PathStep<'t>; 4]>,
     /// Where it is written.
     pub(crate) span: Span,
     /// As written.
@@ -52,7 +53,7 @@ pub(crate) fn parse<'t>(text: &'t str, place: &Place) -> Result<SignalText<'t>, 
         Diagnostic::error("bad-path", place.part(at.min(text.len()), end), message)
             .hint("write `block.port`, `block.port.field[2..5]` or `foreach[key].block.port`")
     };
-    let mut steps = Vec::new();
+    let mut steps = SmallVec::new();
     let (outer, mut at) = if text.starts_with('^') { (true, 1) } else { (false, 0) };
     loop {
         let rest = &text[at..];

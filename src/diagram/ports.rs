@@ -5,7 +5,6 @@ use legwork_program::{Edge, InputPort, NodeId, OutputPort, SignalRef};
 
 use crate::checks::{Signals, placed, source_type, source_units};
 use crate::expand::{RootInput, RootOutput};
-use crate::ids::{Id, OutputId};
 use crate::infer::TypedNetwork;
 use crate::layout::Layout;
 use crate::listing::port_parts;
@@ -20,7 +19,7 @@ pub(crate) fn inputs(
     let input = |input: &RootInput| {
         let node = typed.network.node(input.block);
         let slots = layout.nodes[node].io.outputs.port(0).to_vec();
-        let output = &typed.outputs(input.block)[OutputId::FIRST];
+        let output = &typed.outputs(input.block)[0];
         let leaves = slots.iter().map(|slot| slot.len as usize);
         InputPort {
             name: input.name.clone(),

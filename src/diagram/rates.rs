@@ -203,7 +203,7 @@ fn propagate(
     let n = network.root.blocks.len();
     let mut sources = Vec::new();
     // Who is to be looked at again once the rate of a block is known: (block, reader).
-    let mut readers: Vec<(usize, usize)> = Vec::new();
+    let mut readers: Vec<(usize, usize)> = Vec::with_capacity(n);
     let mut found: Vec<Option<Found>> = vec![None; n];
     let mut failed = vec![false; n];
     for (b, &id) in network.root.blocks.iter().enumerate() {
@@ -319,16 +319,15 @@ fn inherit(
     }
     // A block whose state asks for one period cannot take it from a continuous or constant input,
     // so it need not wait for the others.
-    let known: Vec<Found> = sources.iter().filter_map(|&s| found[s]).collect();
-    let continuous = known.contains(&Found::Continuous);
+    let known = sources.iter().filter_map(|&s| found[s]);
+    let continuous = known.clone().any(|rate| rate == Found::Continuous);
     if continuous && !sampled {
         return Inherit::Rate(Found::Continuous);
     }
-    if known.len() < sources.len() && !continuous {
+    if known.clone().count() < sources.len() && !continuous {
         return Inherit::Wait;
     }
-    let periodic: Vec<Found> =
-        known.iter().copied().filter(|rate| matches!(rate, Found::Periodic(..))).collect();
+    let periodic: Vec<Found> = known.filter(|rate| matches!(rate, Found::Periodic(..))).collect();
     let fail = |message: String| {
         Inherit::Fail(Some(Box::new(
             Diagnostic::error("unknown-rate", block.span, message)

@@ -51,8 +51,9 @@ pub(crate) fn schedule(
     diagnostics: &mut Diagnostics,
 ) -> Option<Order> {
     let part = Blocks { network, part: &part.blocks };
-    let mut graph = Graph::new();
-    let mut first_group = Vec::with_capacity(part.part.len());
+    let count = part.part.len();
+    let mut graph = Graph::with_capacity(count, count);
+    let mut first_group = Vec::with_capacity(count);
     for (node, &block) in part.part.iter().enumerate() {
         first_group.push(graph.node_count());
         for group in 0..network.blocks[block].declaration.groups.len() {

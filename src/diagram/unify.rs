@@ -106,6 +106,11 @@ impl Solution {
         })
     }
 
+    /// The number that a dimension is, if it is known.
+    pub(crate) fn size(&self, var: Var) -> Option<usize> {
+        self.dim(self.dims[self.equal_dims.of(var).0 as usize].as_ref()?).known()
+    }
+
     fn arg(&self, arg: &Arg) -> Arg {
         match arg {
             Arg::Var(var) => match &self.args[var.0 as usize] {

@@ -7,11 +7,11 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 
 use legwork_block::{
     Diagnostic, PortUnit, Programs, Span, SymbolicUnit, Unit, UnitEquation, Var, parse_unit,
 };
+use smallvec::SmallVec;
 
 use crate::ids::BlockId;
 
@@ -39,12 +39,13 @@ impl UnitTerm {
     }
 
     /// The units that an input wants of its elements.
-    pub(crate) fn wanted(unit: &PortUnit) -> Vec<Self> {
-        match unit {
-            PortUnit::Each(parts) => parts.iter().cloned().map(Self::Of).collect(),
-            PortUnit::Unspecified => Vec::new(),
-            other => vec![Self::of(other)],
-        }
+    pub(crate) fn wanted(unit: &PortUnit) -> impl Iterator<Item = Self> {
+        let (one, each) = match unit {
+            PortUnit::Each(parts) => (None, parts.as_slice()),
+            PortUnit::Unspecified => (None, &[][..]),
+            other => (Some(Self::of(other)), &[][..]),
+        };
+        one.into_iter().chain(each.iter().cloned().map(Self::Of))
     }
 
     /// The unit that a block's author wrote. A text that is no unit says nothing, so that a slip in
@@ -138,8 +139,9 @@ struct Known {
 pub(crate) struct UnitSolution {
     /// Of each variable. What is known of the unknowns in it is put in as it is read.
     known: RefCell<Vec<Option<Known>>>,
-    /// Variables of factors that were written without unit: powers of time.
-    bare: BTreeSet<Var>,
+    /// Of each variable whether it is that of a factor that was written without unit: a power of
+    /// time.
+    bare: Vec<bool>,
     /// Equations that could not be solved for one unknown.
     open: Vec<(SymbolicUnit, SymbolicUnit, Cause)>,
 }
@@ -148,17 +150,22 @@ impl UnitSolution {
     /// Room for the variables up to `count`.
     pub(crate) fn grow(&mut self, count: usize) {
         self.known.get_mut().resize(count, None);
+        self.bare.resize(count, false);
+    }
+
+    fn is_bare(&self, var: Var) -> bool {
+        self.bare[var.0 as usize]
     }
 
     /// The unit with everything known put in; `None` if an exponent leaves the range.
     pub(crate) fn unit(&self, unit: &SymbolicUnit) -> Option<SymbolicUnit> {
-        if unit.known().is_some() {
+        let mut known = self.known.borrow_mut();
+        if unit.vars().all(|var| known[var.0 as usize].is_none()) {
             return Some(unit.clone());
         }
-        let mut known = self.known.borrow_mut();
         // What the unknowns are may itself be written by others, in chains as long as those of
         // the blocks: no recursion, and every link is shortened as it is walked.
-        let mut waiting: Vec<Var> = unit.vars().collect();
+        let mut waiting: SmallVec<[Var; 8]> = unit.vars().collect();
         while let Some(&var) = waiting.last() {
             let Some(Known { unit, .. }) = &known[var.0 as usize] else {
                 waiting.pop();
@@ -178,7 +185,7 @@ impl UnitSolution {
             if waiting.len() == before {
                 let mut value = substituted(&known, unit)?;
                 // Without a bound every block of a chain of gains would know all before it.
-                let bare = |var: &Var| self.bare.contains(var);
+                let bare = |var: &Var| self.is_bare(*var);
                 if value.vars().filter(bare).count() > MOST_KNOWN_BARE {
                     for var in value.vars().filter(bare) {
                         let one = Known { unit: Unit::ONE.into(), cause: Cause::Bare(var) };
@@ -221,7 +228,7 @@ impl UnitSolution {
         let quotient = left.over(&right).ok_or(Clash::Range)?;
         // Bare numbers pile up along a chain of gains; that so many stand for powers of time
         // is not a model.
-        let bare = |var: &Var| self.bare.contains(var);
+        let bare = |var: &Var| self.is_bare(*var);
         if quotient.vars().filter(bare).count() > MOST_BARE {
             for var in quotient.vars().filter(bare).collect::<Vec<_>>() {
                 let known = Known { unit: Unit::ONE.into(), cause: Cause::Bare(var) };
@@ -241,9 +248,9 @@ impl UnitSolution {
             self.open.push((left, right, cause));
             return Ok(());
         }
-        match quotient.solved(&|var| self.bare.contains(&var)) {
+        match quotient.solved(&|var| self.is_bare(var)) {
             Some((var, unit)) => {
-                if self.bare.contains(&var)
+                if self.is_bare(var)
                     && let Some(factor) = unit.known()
                     && factor.is_mechanical()
                 {
@@ -259,21 +266,23 @@ impl UnitSolution {
 
     /// States that a variable is the unit of a factor that was written without one.
     pub(crate) fn bare(&mut self, var: Var) {
-        self.bare.insert(var);
+        self.bare[var.0 as usize] = true;
     }
 
     /// The unit if factors that were written without are pure numbers.
     pub(crate) fn without_bare(&self, unit: &SymbolicUnit) -> Option<Unit> {
-        let one = SymbolicUnit::from(Unit::ONE);
-        let bare = |var: Var| self.bare.contains(&var).then_some(Cow::Borrowed(&one));
-        self.unit(unit)?.substitute(&bare)?.known()
+        let unit = self.unit(unit)?;
+        unit.vars().all(|var| self.is_bare(var)).then(|| unit.constant())
     }
 
     /// Takes factors without unit that nothing asks more of for pure numbers; what asks for more
     /// than a power of time.
     pub(crate) fn settle_bare(&mut self) -> Vec<(Cause, Clash)> {
         let mut clashes = Vec::new();
-        for var in self.bare.clone() {
+        for var in (0..self.bare.len() as u32).map(Var) {
+            if !self.is_bare(var) {
+                continue;
+            }
             let Some(known) = self.known.get_mut()[var.0 as usize].clone() else {
                 let unit = Unit::ONE.into();
                 let cause = Cause::Bare(var);

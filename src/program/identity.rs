@@ -55,7 +55,7 @@ macro_rules! id {
     )*};
 }
 
-number!(u8, u16, u32, u64, i64, i128);
+number!(u8, u16, u32, i64, i128);
 id!(NodeId, GateId, StepId, PoolId, ArenaSlot);
 
 identity! {
@@ -156,6 +156,12 @@ impl ProgramParts {
 impl Identity for bool {
     fn add_to(&self, hash: &mut Fnv) {
         u8::from(*self).add_to(hash);
+    }
+}
+
+impl Identity for u64 {
+    fn add_to(&self, hash: &mut Fnv) {
+        hash.add_number(*self);
     }
 }
 
@@ -390,6 +396,21 @@ impl Identity for Type {
             Self::Bus(bus) => (7u8, &**bus).add_to(hash),
             Self::Array(of, n) => (8u8, &**of, n).add_to(hash),
             Self::Var(var) => (9u8, var).add_to(hash),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_hashed_as_its_bytes() {
+        for number in [0, 1, 0xff, 0x100, 0x1234_5600, 1 << 56, u64::MAX] {
+            let (mut at_once, mut by_bytes) = (Fnv::default(), Fnv::default());
+            number.add_to(&mut at_once);
+            by_bytes.add_bytes(&number.to_le_bytes());
+            assert_eq!(at_once.value(), by_bytes.value(), "{number:#x}");
         }
     }
 }

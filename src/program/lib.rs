@@ -405,6 +405,17 @@ impl Default for Fnv {
 }
 
 impl Fnv {
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    /// What so many zeros multiply by.
+    const POWERS: [u64; 9] = {
+        let (mut powers, mut zeros) = ([1; 9], 1);
+        while zeros < powers.len() {
+            powers[zeros] = Self::PRIME.wrapping_mul(powers[zeros - 1]);
+            zeros += 1;
+        }
+        powers
+    };
+
     /// Adds a text and its end, so that `ab`, `c` is not `a`, `bc`.
     pub fn add(&mut self, text: &str) {
         self.add_bytes(text.as_bytes());
@@ -414,8 +425,16 @@ impl Fnv {
     /// Adds bytes.
     pub fn add_bytes(&mut self, bytes: &[u8]) {
         for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(Self::PRIME);
         }
+    }
+
+    /// Adds the eight bytes of a number, lowest first. Most are small: the zeros behind their last
+    /// byte multiply alone, all at once.
+    fn add_number(&mut self, number: u64) {
+        let zeros = number.leading_zeros() / 8;
+        self.add_bytes(&number.to_le_bytes()[..8 - zeros as usize]);
+        self.0 = self.0.wrapping_mul(Self::POWERS[zeros as usize]);
     }
 
     /// The hash so far.

@@ -11,15 +11,21 @@ use crate::types::Var;
 /// linear in the exponents.
 ///
 /// Exponents are multiples of 1/12, as those of [`Unit`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct SymbolicUnit {
     known: Unit,
     /// Exponents in twelfths with their variables, sorted by variable, none zero.
     terms: Terms,
 }
 
-/// Most units have one unknown or two.
-type Terms = SmallVec<[(i32, Var); 2]>;
+/// Most units have one unknown or two, and those of a chain of numbers without unit a few more.
+type Terms = SmallVec<[(i32, Var); 4]>;
+
+impl Clone for SymbolicUnit {
+    fn clone(&self) -> Self {
+        Self { known: self.known, terms: Terms::from_slice(&self.terms) }
+    }
+}
 
 /// Twelfths of the exponent 1.
 const WHOLE: i32 = DENOMINATOR as i32;
@@ -71,7 +77,7 @@ impl SymbolicUnit {
             1 => self.known.times(other.known)?,
             _ => self.known.over(other.known)?,
         };
-        let mut out = Self { known, terms: self.terms.clone() };
+        let mut out = Self { known, ..self.clone() };
         for &(exponent, var) in &other.terms {
             out.add_term(exponent.checked_mul(sign)?, var)?;
         }

@@ -44,8 +44,13 @@ pub(super) fn text(source: &str, quote: char, at: Span) -> Result<(Text, usize),
                 1,
             ));
         };
-        value.push_str(&source[rest..rest + plain]);
-        rest += plain;
+        let plain = &source[rest..rest + plain];
+        match value.is_empty() {
+            // Most texts have no escape, and are as long as they are.
+            true => value = plain.to_owned(),
+            false => value.push_str(plain),
+        }
+        rest += plain.len();
         if source[rest..].starts_with(quote) {
             break;
         }

@@ -14,7 +14,7 @@ type Parsed<T> = Result<T, Box<Diagnostic>>;
 
 /// Reads `text`, which starts at byte `base` of the file.
 pub(super) fn parse(file: FileId, text: &str, base: usize) -> Parsed<Node> {
-    let mut parser = Parser { file, text, base, at: 0, depth: 0 };
+    let mut parser = Parser::new(file, text, base);
     parser.attributes()?;
     if parser.peek().is_none() {
         let found = parser.error(0, 0, "the file is empty");
@@ -43,7 +43,7 @@ pub(super) fn is_ours(text: &str, kinds: &[&str]) -> bool {
 
 /// Whether a text begins as one of `kinds` does, behind comments.
 pub(super) fn begins_with(text: &str, kinds: &[&str]) -> bool {
-    let mut parser = Parser { file: FileId::default(), text, base: 0, at: 0, depth: 0 };
+    let mut parser = Parser::new(FileId::default(), text, 0);
     let begins = parser.attributes().and_then(|()| parser.skip_space());
     let (word, rest) = parser.rest().split_at(parser.word_length());
     begins.is_ok() && kinds.contains(&word) && rest.trim_start().starts_with(['(', '/'])
@@ -55,9 +55,19 @@ struct Parser<'t> {
     base: usize,
     at: usize,
     depth: usize,
+    /// What is read of the brackets that are open, from the outermost on: the list of each is made
+    /// when it is closed, and is as long as it must be.
+    fields: Vec<Field>,
+    values: Vec<Node>,
+    entries: Vec<(Node, Node)>,
 }
 
 impl<'t> Parser<'t> {
+    fn new(file: FileId, text: &'t str, base: usize) -> Self {
+        let (fields, values, entries) = (Vec::new(), Vec::new(), Vec::new());
+        Self { file, text, base, at: 0, depth: 0, fields, values, entries }
+    }
+
     fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }
@@ -249,12 +259,13 @@ impl<'t> Parser<'t> {
         let rest = self.rest();
         let kind = match self.peek() {
             Some(b'[') => {
-                let mut items = Vec::new();
+                let outside = self.values.len();
                 self.items(b'[', b']', |parser| {
-                    push(&mut items, parser.value()?);
+                    let value = parser.value()?;
+                    parser.values.push(value);
                     Ok(())
                 })?;
-                NodeKind::List(items)
+                NodeKind::List(self.values.drain(outside..).collect())
             }
             Some(b'{') => self.map()?,
             Some(b'(') => self.group(None)?,
@@ -352,14 +363,18 @@ impl<'t> Parser<'t> {
 
     /// `(…)` with named fields or values, behind a kind's name or alone.
     fn group(&mut self, name: Option<Name>) -> Parsed<NodeKind> {
-        let (mut fields, mut values) = (Vec::new(), Vec::new());
+        let (fields, values) = (self.fields.len(), self.values.len());
         self.items(b'(', b')', |parser| {
-            match parser.field_name()? {
-                Some(name) => push(&mut fields, Field { name, value: parser.value()? }),
-                None => push(&mut values, parser.value()?),
+            let name = parser.field_name()?;
+            let value = parser.value()?;
+            match name {
+                Some(name) => parser.fields.push(Field { name, value }),
+                None => parser.values.push(value),
             }
             Ok(())
         })?;
+        let fields: Vec<Field> = self.fields.drain(fields..).collect();
+        let values: Vec<Node> = self.values.drain(values..).collect();
         let arguments = match (fields.is_empty(), values.first()) {
             (true, None) if name.is_none() => return Ok(NodeKind::Unit),
             (true, Some(_)) if name.is_none() => return Ok(NodeKind::List(values)),
@@ -380,16 +395,18 @@ impl<'t> Parser<'t> {
     }
 
     fn map(&mut self) -> Parsed<NodeKind> {
-        let mut entries = Vec::new();
+        let outside = self.entries.len();
         self.items(b'{', b'}', |parser| {
             let key = parser.value()?;
             parser.skip_space()?;
             if !parser.skip(b':') {
                 return Err(parser.expected("`:` behind the key").into());
             }
-            push(&mut entries, (key, parser.value()?));
+            let value = parser.value()?;
+            parser.entries.push((key, value));
             Ok(())
         })?;
+        let entries: Vec<(Node, Node)> = self.entries.drain(outside..).collect();
         let keys = entries.iter().map(|(key, _)| Ok((Key::of(key)?, key.span)));
         distinct("key", "duplicate-key", keys.collect::<Parsed<_>>()?)?;
         Ok(NodeKind::Map(entries))
@@ -464,19 +481,14 @@ impl<'n> Key<'n> {
     }
 }
 
-/// Adds to a list; most of them stay at one.
-fn push<T>(list: &mut Vec<T>, item: T) {
-    if list.capacity() == 0 {
-        list.reserve_exact(1);
-    }
-    list.push(item);
-}
-
 /// Names with their places; mostly few.
 type Names<'n> = SmallVec<[(Key<'n>, Span); 4]>;
 
 /// Checks that no name is given twice.
 fn distinct(what: &str, code: &'static str, mut names: Names<'_>) -> Parsed<()> {
+    if names.len() < 2 {
+        return Ok(());
+    }
     // Names that are equal keep their order.
     names.sort_by(|(a, _), (b, _)| a.cmp(b));
     let twice = names.windows(2).filter(|pair| pair[0].0 == pair[1].0);

@@ -7,6 +7,7 @@ use legwork_block::{
     Declaration, Diagnostic, Diagnostics, ErasedBlock, FunctionDeclaration, InputDeclaration,
     Invalid, OutputDeclaration, Ports, RateRule, Severity, Span, Var,
 };
+use smallvec::SmallVec;
 
 use super::unresolved::{Unresolved, not_among, not_connected};
 use super::{
@@ -23,7 +24,7 @@ pub(super) struct NewBlock {
     pub(super) path: String,
     pub(super) block: Arc<dyn ErasedBlock>,
     pub(super) span: Span,
-    pub(super) parameters: Vec<ParameterNote>,
+    pub(super) parameters: SmallVec<[ParameterNote; 1]>,
     pub(super) text: String,
     pub(super) hidden: bool,
     pub(super) every: Option<Sampling>,
@@ -49,7 +50,7 @@ impl Expander<'_> {
         let planned = block.plan(ports);
         let follows = self.robots.take_asked_failed();
         let invalid = |invalid: &Invalid| invalid_parameter(&path, span, &parameters, invalid);
-        let (declaration, planned) = match planned {
+        let (mut declaration, planned) = match planned {
             Ok(planned) => planned,
             Err(_) if follows => return None,
             Err(found) => {
@@ -66,11 +67,14 @@ impl Expander<'_> {
             };
             self.report(diagnostic);
         }
-        let block = NetworkBlock {
+        in_variables_from(self.var_count, &mut declaration);
+        let var_count = declaration.var_count;
+        // It is large, and made where it stays.
+        let id = self.blocks.push(NetworkBlock {
             inputs: vec![None; declaration.inputs.len()],
             functions: vec![None; declaration.functions.len()],
             var_base: self.var_count,
-            declaration: in_variables_from(self.var_count, declaration),
+            declaration,
             planned,
             path,
             span,
@@ -84,15 +88,15 @@ impl Expander<'_> {
             gate: new.gate,
             condition: new.condition,
             scope: self.scope,
-        };
-        self.var_count += block.declaration.var_count;
-        if let Some(owner) = block.owner {
-            self.check_time(&block, owner);
+        });
+        self.var_count += var_count;
+        if let Some(owner) = new.owner {
+            self.check_time(id, owner);
         }
-        if self.model_blocks.is_some() && !block.hidden && block.owner.is_none() {
-            self.check_judge(&block);
+        if self.model_blocks.is_some() && !new.hidden && new.owner.is_none() {
+            self.check_judge(id);
         }
-        Some(self.blocks.push(block))
+        Some(id)
     }
 
     /// Adds the block that stands for the caller inside the function `index` of `caller`: its
@@ -111,7 +115,8 @@ impl Expander<'_> {
     }
 
     /// Reports what asks for time of its own inside a function.
-    fn check_time(&mut self, block: &NetworkBlock, owner: BlockId) {
+    fn check_time(&mut self, id: BlockId, owner: BlockId) {
+        let block = &self.blocks[id];
         let site = call_site(&self.blocks, owner);
         let mut refuse = |span, what: &str| {
             let message = format!("{} {what}, but `{site}` has no time of its own", block.path);
@@ -148,27 +153,20 @@ impl Expander<'_> {
     /// what blocks share.
     pub(super) fn wire(&mut self) -> Vec<Assertion> {
         let resolver = Resolver { tree: &self.tree, blocks: &self.blocks };
-        let mut inputs: Vec<(BlockId, Vec<Option<Wire>>)> = Vec::new();
+        let mut wires = Vec::with_capacity(self.pending.len());
         for pending in std::mem::take(&mut self.pending) {
-            let block = pending.block;
-            let wires = block_wires(&resolver, pending, self.diagnostics);
-            inputs.extend(block.map(|block| (block, wires)));
+            block_wires(&resolver, pending, &mut wires, self.diagnostics);
         }
         for pending in std::mem::take(&mut self.copies) {
-            inputs.push((pending.block, copies(&resolver, &pending, self.diagnostics)));
+            copies(&resolver, &pending, &mut wires, self.diagnostics);
         }
         let assertions = std::mem::take(&mut self.assertions)
             .into_iter()
             .filter_map(|pending| assertion(&resolver, pending, self.diagnostics))
             .collect();
-        self.keep_apart(&inputs);
-        for (block, wires) in inputs {
-            // A condition is wired to the one around it when it is made.
-            for (input, wire) in self.blocks[block].inputs.iter_mut().zip(wires) {
-                if wire.is_some() {
-                    *input = wire;
-                }
-            }
+        self.keep_apart(&wires);
+        for NewWire { block, input, wire } in wires {
+            self.blocks[block].inputs[input] = Some(wire);
         }
         self.add_shared();
         assertions
@@ -205,7 +203,7 @@ impl Expander<'_> {
                             text: format!("{}()", ask.block.kind()),
                             block: Arc::clone(&ask.block),
                             span,
-                            parameters: Vec::new(),
+                            parameters: SmallVec::new(),
                             hidden: true,
                             every: None,
                             owner,
@@ -227,19 +225,25 @@ impl Expander<'_> {
     }
 }
 
-/// The wires of a block's inputs, in the order in which it declares them.
+/// A wire on its way into the network.
+pub(super) struct NewWire {
+    pub(super) block: BlockId,
+    /// Place of the input in the block's declaration.
+    input: usize,
+    pub(super) wire: Wire,
+}
+
+/// Adds the wires of a block's inputs.
 fn block_wires(
     resolver: &Resolver<'_>,
     pending: PendingInputs,
+    wires: &mut Vec<NewWire>,
     diagnostics: &mut Diagnostics,
-) -> Vec<Option<Wire>> {
-    let PendingInputs { block, inputs, frame, is_frame } = pending;
-    let block = block.map(|block| &resolver.blocks[block]);
+) {
+    let PendingInputs { block: id, inputs, frame, is_frame } = pending;
+    let block = id.map(|block| &resolver.blocks[block]);
     let declared = block.map_or(&[][..], |block| &block.declaration.inputs);
-    let mut wires: Vec<Option<Wire>> = match block {
-        Some(block) => block.inputs.clone(),
-        None => Vec::new(),
-    };
+    let first = wires.len();
     let mut unknown = Vec::new();
     for (name, node) in inputs.iter() {
         let span = node.span;
@@ -252,26 +256,40 @@ fn block_wires(
                 Source::Broken(span)
             }
         };
-        match declared.iter().position(|input| input.name == *name) {
-            Some(input) => wires[input] = Some(Wire { source, span }),
-            None => unknown.push((name.as_str(), span)),
+        match (id, declared.iter().position(|input| input.name == *name)) {
+            (Some(block), Some(input)) => {
+                wires.push(NewWire { block, input, wire: Wire { source, span } });
+            }
+            _ => unknown.push((name.as_str(), span)),
         }
     }
+    wires[first..].sort_by_key(|wire| wire.input);
     if let (Some(block), false) = (block, is_frame) {
-        check_inputs(resolver, block, &wires, &unknown, diagnostics);
+        check_inputs(resolver, block, &wires[first..], &unknown, diagnostics);
     }
-    wires
 }
 
 /// Reports inputs that the block does not have, and inputs that are not connected.
 fn check_inputs(
     resolver: &Resolver<'_>,
     block: &NetworkBlock,
-    wires: &[Option<Wire>],
+    wires: &[NewWire],
     unknown: &[(&str, Span)],
     diagnostics: &mut Diagnostics,
 ) {
     let declared = &block.declaration.inputs;
+    // A condition is wired to the one around it when it is made.
+    let is_wired = |input: usize| {
+        block.inputs[input].is_some() || wires.iter().any(|wire| wire.input == input)
+    };
+    let missing = declared.iter().enumerate();
+    let missing: Vec<&str> = missing
+        .filter(|(input, declared)| !declared.optional && !is_wired(*input))
+        .map(|(_, declared)| &*declared.name)
+        .collect();
+    if unknown.is_empty() && missing.is_empty() {
+        return;
+    }
     let called = called(resolver.blocks, block);
     for &(name, span) in unknown {
         let kind = block.planned.kind();
@@ -286,10 +304,6 @@ fn check_inputs(
             false => found,
         });
     }
-    let is_missing =
-        |(input, wire): &(&InputDeclaration, &Option<Wire>)| !input.optional && wire.is_none();
-    let missing: Vec<&str> =
-        declared.iter().zip(wires).filter(is_missing).map(|(input, _)| &*input.name).collect();
     let Some(first) = missing.first() else { return };
     let plural = if missing.len() > 1 { "s" } else { "" };
     let message = format!("{}: input{plural} `{}` not connected", block.path, missing.join("`, `"));
@@ -306,21 +320,21 @@ fn called<'b>(blocks: &'b IdVec<BlockId, NetworkBlock>, block: &NetworkBlock) ->
     (site == block.path).then_some(site)
 }
 
-/// The wires of a block that joins copies: one from each of them.
+/// Adds the wires of a block that joins copies: one from each of them.
 fn copies(
     resolver: &Resolver<'_>,
     pending: &PendingCopies,
+    wires: &mut Vec<NewWire>,
     diagnostics: &mut Diagnostics,
-) -> Vec<Option<Wire>> {
-    let span = pending.node.span;
-    let wire = |&frame| {
+) {
+    let (block, span) = (pending.block, pending.node.span);
+    wires.extend(pending.frames.iter().enumerate().map(|(input, &frame)| {
         let source = resolver.source(frame, &pending.node, false).unwrap_or_else(|unresolved| {
             diagnostics.extend(unresolved.diagnostic());
             Source::Broken(span)
         });
-        Some(Wire { source, span })
-    };
-    pending.frames.iter().map(wire).collect()
+        NewWire { block, input, wire: Wire { source, span } }
+    }));
 }
 
 fn assertion(
@@ -370,8 +384,8 @@ pub(crate) fn invalid_parameter(
     diagnostic
 }
 
-/// A declaration whose variables begin at `base` instead of at 0.
-pub(crate) fn in_variables_from(base: u32, mut declaration: Declaration) -> Declaration {
+/// Lets the variables of a declaration begin at `base` instead of at 0.
+pub(crate) fn in_variables_from(base: u32, declaration: &mut Declaration) {
     fn input(base: u32, port: &mut InputDeclaration) {
         port.ty = port.ty.shift(base);
         port.unit = port.unit.shift(base);
@@ -381,7 +395,7 @@ pub(crate) fn in_variables_from(base: u32, mut declaration: Declaration) -> Decl
         port.unit = port.unit.shift(base);
     }
     if base == 0 {
-        return declaration;
+        return;
     }
     declaration.inputs.iter_mut().for_each(|port| input(base, port));
     declaration.outputs.iter_mut().for_each(|port| output(base, port));
@@ -398,5 +412,4 @@ pub(crate) fn in_variables_from(base: u32, mut declaration: Declaration) -> Decl
     for var in &mut declaration.numbers {
         var.0 += base;
     }
-    declaration
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use legwork_block::{
     Diagnostic, Input, Node, NodeKind, PortUnit, Scale, Span, Type, Unit, Value, erase, parse_unit,
 };
+use smallvec::smallvec;
 
 use super::blocks::NewBlock;
-use super::structural::At;
 use super::tree::{Env, Item};
 use super::value::write_node;
 use super::{AssertionOf, Expander, PendingAssertion};
@@ -62,7 +62,7 @@ impl Expander<'_> {
         // It sees no other block: its frame has no surroundings.
         let frame = self.new_frame(port.path.clone(), None, None);
         self.tree.frames[frame].owner = self.tree.frames[port.frame].owner;
-        let item = self.expand_block(At { frame, path: &port.path }, node, env);
+        let item = self.expand_block(frame, port.path.clone(), node, env);
         let block = match item {
             Item::Block(block) if self.blocks[block].declaration.outputs.len() == 1 => block,
             Item::Broken => return None,
@@ -114,7 +114,7 @@ impl Expander<'_> {
             path: port.path.clone(),
             block: erase(input.clone()),
             span,
-            parameters: vec![ParameterNote { name: "default".to_owned(), span, len: None }],
+            parameters: smallvec![ParameterNote { name: "default".to_owned(), span, len: None }],
             text,
             hidden: !port.held,
             every: None,

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use legwork_block::{
     Arguments, ConcatVectors, Diagnostic, Named, Node, NodeKind, StackRows, Value, erase,
 };
+use smallvec::SmallVec;
 
 use super::blocks::NewBlock;
 use super::composite::OfBlocks;
@@ -207,7 +208,7 @@ impl Expander<'_> {
                     erase(ConcatVectors { scalar: vec![false; copies.len()] })
                 },
                 span: argument.span,
-                parameters: Vec::new(),
+                parameters: SmallVec::new(),
                 text: format!(
                     "{}(count: {})",
                     if stack { "Stack" } else { "Concat" },

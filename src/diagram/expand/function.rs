@@ -146,8 +146,7 @@ impl Expander<'_> {
                 let callee = format!("{path}.{name}");
                 // Whether the caller is on is the caller's affair.
                 let gate = self.gate.take();
-                let at = At { frame, path: &callee };
-                let item = self.expand_block(at, &called, env);
+                let item = self.expand_block(frame, callee, &called, env);
                 self.gate = gate;
                 item
             }

@@ -40,7 +40,7 @@ impl Expander<'_> {
         };
         // `in:` of the merged block is read where the Use is written; its parameters are literal,
         // and a composite's own text where the choice is written.
-        let choice = self.expand_block(at, &merged, &hole.env);
+        let choice = self.expand_block(frame, path.to_owned(), &merged, &hole.env);
         let Some(interface) = &hole.interface else { return choice };
         let declared_with = Env::of_names(Rc::clone(&hole.interface_names), &self.budget);
         let (interface, interface_env) = self.interface(interface, &declared_with);

@@ -3,13 +3,13 @@
 use legwork_block::{Diagnostic, Expression, Node, RateRule, Scope, Span};
 use legwork_program::Reduction;
 
+use super::blocks::NewWire;
 use super::checks::expression_text;
 use super::composite::OfBlocks;
 use super::tree::Env;
 use super::{Expander, RootOutput, Tree};
 use crate::ids::{BlockId, Id};
 use crate::language::{self, Construct, Entries, Entry, What, Word, construct, read_word};
-use crate::network::{NetworkBlock, Wire};
 
 construct! {
     /// A number about a run, computed while it goes on from what checks may read. It is among the
@@ -144,25 +144,23 @@ impl Expander<'_> {
     }
 
     /// Reports a wire by which a block of the model reads one of `judge:`.
-    pub(super) fn keep_apart(&mut self, inputs: &[(BlockId, Vec<Option<Wire>>)]) {
+    pub(super) fn keep_apart(&mut self, wires: &[NewWire]) {
         let Some(model) = self.model_blocks else { return };
-        for (block, wires) in inputs.iter().filter(|(block, _)| block.index() < model) {
-            for wire in wires.iter().flatten() {
-                wire.source.each_port(&mut |part| {
-                    if part.block.index() < model {
-                        return;
-                    }
-                    let (reader, judge) = (&self.blocks[*block].path, &self.blocks[part.block]);
-                    let message = format!(
-                        "`{}` is in `judge:`, so `{reader}` in `blocks:` cannot read it",
-                        judge.path
-                    );
-                    self.diagnostics.push(
-                        Diagnostic::error("judge-changes-run", part.span, message)
-                            .hint("move it to `blocks:` if it is part of the model"),
-                    );
-                });
-            }
+        for NewWire { block, wire, .. } in wires.iter().filter(|new| new.block.index() < model) {
+            wire.source.each_port(&mut |part| {
+                if part.block.index() < model {
+                    return;
+                }
+                let (reader, judge) = (&self.blocks[*block].path, &self.blocks[part.block]);
+                let message = format!(
+                    "`{}` is in `judge:`, so `{reader}` in `blocks:` cannot read it",
+                    judge.path
+                );
+                self.diagnostics.push(
+                    Diagnostic::error("judge-changes-run", part.span, message)
+                        .hint("move it to `blocks:` if it is part of the model"),
+                );
+            });
         }
     }
 
@@ -185,7 +183,8 @@ impl Expander<'_> {
     }
 
     /// Reports what would let a block of `judge:` change the steps of a run.
-    pub(super) fn check_judge(&mut self, block: &NetworkBlock) {
+    pub(super) fn check_judge(&mut self, id: BlockId) {
+        let block = &self.blocks[id];
         let is_variable = self.run.as_ref().is_some_and(|run| run.solver.0.is_variable());
         let declaration = &block.declaration;
         let has_period = block.every.is_some() || declaration.rate == RateRule::Sampled;
@@ -205,7 +204,7 @@ impl Expander<'_> {
             return;
         };
         let message = format!("{} {what}; in `judge:` nothing may change the run", block.path);
-        self.report(
+        self.diagnostics.push(
             Diagnostic::error("judge-changes-run", block.span, message)
                 .hint("move it to `blocks:`, or write an expression"),
         );

@@ -2,13 +2,15 @@
 
 use legwork_block::{Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind};
 use legwork_program::Ratio;
+use smallvec::SmallVec;
 
 use super::blocks::NewBlock;
 use super::function::OfNeeds;
-use super::structural::{At, STRUCTURAL};
+use super::structural::STRUCTURAL;
 use super::tree::{Env, Item};
 use super::value::{write_field, write_list};
 use super::{Expander, PendingInputs};
+use crate::ids::FrameId;
 use crate::language::{self, Construct, Entries, Inputs, Period, construct};
 use crate::network::{ParameterNote, Sampling};
 
@@ -39,7 +41,8 @@ construct! {
 impl Expander<'_> {
     pub(super) fn expand_leaf(
         &mut self,
-        At { frame, path }: At<'_>,
+        frame: FrameId,
+        path: String,
         node: &Node,
         kind: &Name,
         env: &Env,
@@ -49,7 +52,7 @@ impl Expander<'_> {
             self.report(Diagnostic::error("absent-block-kind", kind.span, message).hint(hint));
             return Item::Broken;
         }
-        let Some(entry) = self.registry.find_block(&kind.text).cloned() else {
+        let Some(entry) = self.registry.find_block(&kind.text) else {
             let structural = STRUCTURAL.iter().map(|construct| construct.manual.name);
             let known = self.registry.blocks().map(|entry| entry.kind).chain(structural);
             let message = format!("expected a kind of block, found `{}`", kind.text);
@@ -75,7 +78,7 @@ impl Expander<'_> {
         let reserved: Option<Reserved<'_>> = language::read(node, self.diagnostics);
         let Some(reserved) = reserved else { return Item::Broken };
         let stated = reserved.every.as_ref().and_then(|every| self.period(every, env));
-        let names: Vec<&str> = Reserved::MANUAL.names().collect();
+        let names: SmallVec<[&str; 4]> = Reserved::MANUAL.names().collect();
         let block = (entry.bind)(node, env, &names, self.diagnostics);
         let Some(block) = block else { return Item::Broken };
         if stated.is_none() && reserved.every.is_some() {
@@ -86,7 +89,7 @@ impl Expander<'_> {
         let every = stated.or(self.every.filter(|_| owner.is_none()));
         let inputs = reserved.inputs.unwrap_or_default();
         let block = self.add_block(NewBlock {
-            path: path.to_owned(),
+            path,
             block,
             span: kind.span,
             parameters: notes(node),
@@ -127,28 +130,36 @@ impl Expander<'_> {
     }
 }
 
+/// Whether a field of a block is its own, not the engine's.
+fn is_parameter(field: &&NodeField) -> bool {
+    Reserved::MANUAL.names().all(|name| name != field.name.text)
+}
+
 /// What messages say of the parameters of a block.
-fn notes(node: &Node) -> Vec<ParameterNote> {
+fn notes(node: &Node) -> SmallVec<[ParameterNote; 1]> {
     let note = |field: &NodeField| ParameterNote {
         name: field.name.text.clone(),
         span: field.value.span,
         len: field.value.list().map(<[Node]>::len),
     };
-    node.fields().iter().map(note).collect()
+    node.fields().iter().filter(is_parameter).map(note).collect()
 }
+
+/// Bytes that the parameters of most blocks take as text.
+const SHORT: usize = 64;
 
 /// The block as text with its expressions evaluated, for listings and the hash.
 fn leaf_text(kind: &Name, node: &Node, env: &Env) -> String {
-    let mut text = kind.text.clone();
-    let is_own = |field: &&NodeField| Reserved::MANUAL.names().all(|name| name != field.name.text);
+    let mut text = String::with_capacity(kind.text.len() + SHORT);
+    text.push_str(&kind.text);
+    let own = node.fields().iter().filter(is_parameter);
     // Fields that cannot be evaluated stay as they are.
-    let _ =
-        write_list(['(', ')'], node.fields().iter().filter(is_own), &mut text, |field, text| {
-            let before = text.len();
-            write_field(field, Some(env), text).or_else(|_| {
-                text.truncate(before);
-                write_field(field, None, text)
-            })
-        });
+    let _ = write_list(['(', ')'], own, &mut text, |field, text| {
+        let before = text.len();
+        write_field(field, Some(env), text).or_else(|_| {
+            text.truncate(before);
+            write_field(field, None, text)
+        })
+    });
     text
 }

@@ -372,12 +372,16 @@ impl<'a> Expander<'a> {
     ) -> FrameId {
         let around = parent.or(inputs.as_ref().map(|outer| outer.frame));
         let owner = around.and_then(|id| self.tree.frames[id].owner);
-        let (items, scope) = (IndexMap::new(), self.scope);
+        let (items, scope) = (tree::Items::default(), self.scope);
         self.tree.frames.push(Frame { prefix, parent, inputs, items, owner, scope })
     }
 
     /// Expands blocks into `frame`.
     fn expand_blocks(&mut self, frame: FrameId, blocks: &Entries<'_, OfBlocks>, env: &Env) {
+        let count = blocks.iter().count();
+        self.tree.frames[frame].items.reserve(count);
+        self.blocks.reserve(count);
+        self.pending.reserve(count);
         for Entry { name, name_span, value, .. } in blocks.iter() {
             if is_group(value) {
                 self.expand_group(frame, value, env);
@@ -396,13 +400,13 @@ impl<'a> Expander<'a> {
                 continue;
             }
             let path = [&self.tree.frames[frame].prefix, name].concat();
-            let item = self.expand_block(At { frame, path: &path }, value, env);
+            let item = self.expand_block(frame, path, value, env);
             self.tree.frames[frame].items.insert(name.to_owned(), item);
         }
     }
 
     /// Expands a block of the registry, or a construct that holds blocks.
-    fn expand_block(&mut self, at: At<'_>, node: &Node, env: &Env) -> Item {
+    fn expand_block(&mut self, frame: FrameId, path: String, node: &Node, env: &Env) -> Item {
         self.unfolded += 1;
         if self.too_large(node.span) {
             return Item::Broken;
@@ -415,8 +419,8 @@ impl<'a> Expander<'a> {
             return Item::Broken;
         };
         match STRUCTURAL.iter().find(|construct| construct.manual.name == kind.text) {
-            Some(construct) => (construct.expand)(self, at, node, env),
-            None => self.expand_leaf(at, node, kind, env),
+            Some(construct) => (construct.expand)(self, At { frame, path: &path }, node, env),
+            None => self.expand_leaf(frame, path, node, kind, env),
         }
     }
 

@@ -29,6 +29,9 @@ impl Tree {
     }
 }
 
+/// What names lead to, in their order in the file.
+pub(crate) type Items = IndexMap<String, Item, foldhash::fast::RandomState>;
+
 /// Names visible at one level: the diagram's blocks, a mask's inside, one copy of a for-each.
 pub(crate) struct Frame {
     /// In front of the names of its blocks: `foot[FL_foot].`.
@@ -38,7 +41,7 @@ pub(crate) struct Frame {
     /// What `^port` means, if this is the inside of a mask.
     pub(crate) inputs: Option<OuterInputs>,
     /// Its blocks.
-    pub(crate) items: IndexMap<String, Item>,
+    pub(crate) items: Items,
     /// The block that stands for the caller of the function that all this is part of, if it is.
     pub(crate) owner: Option<BlockId>,
     /// The diagram that all this is part of: its place in [`Tree::types`].

@@ -21,7 +21,7 @@ impl Inference<'_> {
             match self.numbers(block, all) {
                 Some(scalar) => {
                     self.declare(block, scalar);
-                    open.extend(self.open_wires(block));
+                    self.open_wires(block, &mut open);
                 }
                 None => self.undecided.push(block),
             }
@@ -49,13 +49,14 @@ impl Inference<'_> {
     }
 
     fn declare(&mut self, id: BlockId, scalar: Vec<bool>) {
-        let Ok((declaration, planned)) = plan_alone(erase(ConcatVectors { scalar })) else {
+        let Ok((mut declaration, planned)) = plan_alone(erase(ConcatVectors { scalar })) else {
             return;
         };
+        in_variables_from(self.next_var, &mut declaration);
         let block = &mut self.network.blocks[id];
         block.joins_copies = false;
         block.var_base = self.next_var;
-        block.declaration = in_variables_from(self.next_var, declaration);
+        block.declaration = declaration;
         block.planned = Arc::clone(&planned);
         self.next_var += block.declaration.var_count;
         self.solution.grow(self.next_var);

@@ -106,8 +106,9 @@ impl Inference<'_> {
         for block in blocks.ids() {
             for (output, port) in blocks[block].declaration.outputs.iter().enumerate() {
                 let PortUnit::Of(unit) = &port.unit else { continue };
-                let is_known = units.unit(unit).is_some_and(|unit| unit.known().is_some());
-                if !is_known && units.without_bare(unit).is_some_and(Unit::is_of_time) {
+                let Some(unit) = units.unit(unit) else { continue };
+                let is_open = unit.known().is_none();
+                if is_open && units.without_bare(&unit).is_some_and(Unit::is_of_time) {
                     self.open_times.insert((block, output));
                 }
             }
@@ -156,7 +157,7 @@ impl Inference<'_> {
         match cause {
             Cause::Wire(block, input) => {
                 let block = &self.network.blocks[block];
-                let wanted = UnitTerm::wanted(&block.declaration.inputs[input].unit);
+                let wanted = UnitTerm::wanted(&block.declaration.inputs[input].unit).collect();
                 let Some(wire) = block.inputs[input].clone() else {
                     return (wanted, UnitTerm::Unspecified, block.span);
                 };

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use legwork_block::{
     Arguments, Diagnostic, Diagnostics, Named, Node, NodeField as Field, NodeKind, Place, Span,
 };
+use smallvec::SmallVec;
 
 use super::{Construct, Read, construct, only_argument, signature, wrong_type};
 
@@ -146,10 +147,10 @@ impl<'n, W: What> Read<'n> for Entries<'n, W> {
 
 /// The sources of inputs, sorted by port: `in: { "u": "block.port" }`, or `in: (u: "block.port")`.
 #[derive(Clone, Default)]
-pub(crate) struct Inputs(Vec<(String, Node)>);
+pub(crate) struct Inputs(SmallVec<[(String, Node); 1]>);
 
 impl Inputs {
-    fn sorted(mut inputs: Vec<(String, Node)>) -> Self {
+    fn sorted(mut inputs: SmallVec<[(String, Node); 1]>) -> Self {
         inputs.sort_by(|(a, _), (b, _)| a.cmp(b));
         Self(inputs)
     }
@@ -173,7 +174,7 @@ impl FromIterator<(String, Node)> for Inputs {
 
 impl<'n> Read<'n> for Inputs {
     fn read(node: &'n Node, found: &mut Diagnostics) -> Option<Self> {
-        let mut inputs = Vec::new();
+        let mut inputs = SmallVec::new();
         match &node.kind {
             NodeKind::Unit => {}
             NodeKind::Map(entries) => {
