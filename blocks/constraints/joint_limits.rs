@@ -146,9 +146,8 @@ fn ends(model: &Model, joint: &Joint, margin: f64, way: f64) -> Result<Ends, Inv
         );
         return Err(Invalid::parameter("margin", message));
     }
-    let moved = model.find_joint(&joint.name).map(|id| model.body_of_joint(id));
-    let link = model.frames().iter().find(|frame| Some(frame.body) == moved);
-    let link = link.and_then(|frame| model.find_frame(&frame.name)).ok_or_else(|| {
+    let moved = model.find_joint(&joint.name);
+    let link = moved.and_then(|joint| model.link_of_joint(joint)).ok_or_else(|| {
         Invalid::parameter("robot", format!("joint `{}` moves no link", joint.name))
     })?;
     let (position, velocity) = (joint.configuration_range().start, joint.velocity_range().start);

@@ -107,10 +107,10 @@ impl Block for JointPd {
             }
         };
         match &robot {
-            Some(robot) => warn_of_bound(ports, robot, &kd),
+            Some(robot) => warn_of_bound(ports, robot, (&kp, &kd)),
             None => {
                 if let Some(robot) = RobotModel::only(ports) {
-                    warn_of_bound(ports, &robot, &kd);
+                    warn_of_bound(ports, &robot, (&kp, &kd));
                 }
             }
         }
@@ -227,13 +227,17 @@ impl Block for JointPd {
     }
 }
 
-/// Warns of a damping beyond the bound `kd h / I < 2` of a joint whose neighbours are held, at the
-/// robot's first keyframe. Free joints give way, so that theirs is lower.
-fn warn_of_bound(ports: &mut Ports<'_>, robot: &RobotModel, kd: &JointValues) {
+/// Warns of gains beyond the bound `kd h / I + kp h² / (2 I) < 2` of a joint whose neighbours are
+/// held, at the robot's first keyframe. Free joints give way, so that theirs is lower.
+fn warn_of_bound(
+    ports: &mut Ports<'_>,
+    robot: &RobotModel,
+    (kp, kd): (&JointValues, &JointValues),
+) {
     let Some(h) = ports.held_for() else { return };
     let model = &robot.model;
     let n = model.joint_dim();
-    if robot.is_world() || kd.check("kd", n).is_err() {
+    if robot.is_world() || kp.check("kp", n).is_err() || kd.check("kd", n).is_err() {
         return;
     }
     let mut q = model.zero_configuration();
@@ -248,22 +252,32 @@ fn warn_of_bound(ports: &mut Ports<'_>, robot: &RobotModel, kd: &JointValues) {
     let mut dense = vec![0.0; nv * nv];
     mass.write_dense(&mut dense);
     let joints = model.joint_velocity_indices().iter().copied().zip(robot.joint_names());
+    let gains = kp.spread(n).into_iter().zip(kd.spread(n));
     let worst = joints
-        .zip(kd.spread(n))
-        .map(|((v, name), kd)| (kd * h / dense[v * (nv + 1)], dense[v * (nv + 1)], name))
+        .zip(gains)
+        .map(|((v, name), (kp, kd))| {
+            let inertia = dense[v * (nv + 1)];
+            let of_kp = 0.5 * kp * h * h / inertia;
+            (of_kp + kd * h / inertia, of_kp, inertia, name)
+        })
         .filter(|(ratio, ..)| *ratio > 2.0)
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    if let Some((ratio, inertia, name)) = worst {
+    if let Some((ratio, of_kp, inertia, name)) = worst {
+        let parameter = if of_kp < 2.0 { "kd" } else { "kp" };
         let warning = Invalid::parameter(
-            "kd",
+            parameter,
             format!(
-                "kd h / I is {ratio:.3} at `{name}`, beyond the bound 2 of a torque that is held \
-                 for h = {h} s on the inertia {inertia:.3e}: the joint will shake itself apart"
+                "kd h / I + kp h² / (2 I) is {ratio:.3} at `{name}`, beyond the bound 2 of a \
+                 torque that is held for h = {h} s on the inertia {inertia:.3e}: the joint will \
+                 shake itself apart"
             ),
         );
+        let take = match of_kp < 2.0 {
+            true => format!("a kd below {:.3}", (2.0 - of_kp) * inertia / h),
+            false => format!("a kp far below {:.3}", 4.0 * inertia / (h * h)),
+        };
         ports.warn(warning.hint(format!(
-            "take a kd below {:.3}, a shorter period, or state the rotor's inertia in the robot",
-            2.0 * inertia / h
+            "take {take}, a shorter period, or state the rotor's inertia in the robot"
         )));
     }
 }

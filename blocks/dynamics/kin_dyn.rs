@@ -48,7 +48,7 @@ use crate::robot::shared_kinematics::kinematics;
 pub struct KinDyn {
     /// The robot; not a world.
     pub robot: RobotName,
-    /// Names of the links that touch the ground; default: the robot's feet.
+    /// Names of the links that touch the ground, or `[]`; default: the robot's feet.
     pub frames: Option<Vec<String>>,
     /// Force above which a foot is in contact [N]; the default is far above what solvers leave on
     /// an open contact.
@@ -68,7 +68,7 @@ impl KinDyn {
             }
             None => robot.feet.clone(),
         };
-        if frames.is_empty() {
+        if frames.is_empty() && self.frames.is_none() {
             let message = format!("expected feet, found none of `{}`", robot.name);
             return Err(Invalid::parameter("frames", message)
                 .hint("name links here, or as `feet` of the robot"));

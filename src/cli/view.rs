@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::Overrides;
-use super::{console, diagnostics, interrupt, recorded, step};
+use super::{console, diagnostics, interrupt, picture, recorded, step};
 
 /// `legwork view`.
 ///
@@ -108,6 +108,12 @@ fn view_runs(arguments: &ViewArguments, library: &Library) -> Result<Answer, Fai
     };
     let inputs = runs.iter().flat_map(|(run, _)| [run.file.clone(), facts_of(run)]);
     files::refuse_input(output, inputs.collect::<Vec<_>>())?;
+    if !["html", "htm"].contains(&picture::ending(output)?) {
+        return Err(Failure::usage(format!(
+            "cannot write `{}`: a page ends in .html; `legwork plot` and `legwork graph` draw",
+            output.display()
+        )));
+    }
     files::write(output, &page.html)?;
     console::note(&format!("wrote {} ({} bytes)", output.display(), page.html.len()));
     let json = json!({ "page": output.display().to_string(), "bytes": page.html.len() });

@@ -145,6 +145,26 @@ impl Model {
         BodyId(self.joints[joint.0].body)
     }
 
+    /// The link behind a joint; of a joint between others, as the hinges of one body in MJCF are,
+    /// the link behind the last of them.
+    ///
+    /// O(frames + bodies) for each joint on the way.
+    ///
+    /// # Panics
+    /// If the joint belongs to another model.
+    #[must_use]
+    pub fn link_of_joint(&self, joint: JointId) -> Option<FrameId> {
+        let mut body = self.joints[joint.0].body;
+        loop {
+            if let Some(frame) = self.frames.iter().find(|frame| frame.body == BodyId(body)) {
+                return self.find_frame(&frame.name);
+            }
+            // Bodies stand behind those that carry them.
+            let behind = self.bodies.iter().enumerate().skip(body + 1);
+            body = behind.clone().find(|(_, one)| one.parent == body)?.0;
+        }
+    }
+
     /// Number of moving bodies, the bases included, and the massless ones between the coordinates
     /// of a planar, spherical or floating joint.
     #[must_use]

@@ -113,7 +113,10 @@ impl DualActiveSet {
     }
 
     /// Factors `H + shift I` from the lower triangle of the n × n `hessian`; false if a pivot is
-    /// not above `least_pivot` (at least rounding) times the largest diagonal.
+    /// not above `least_pivot` times the largest diagonal, or not above the rounding of its own
+    /// diagonal: scales of rows may be far apart, as those of a base and of fingers, and rounding
+    /// in a factorisation without pivoting goes with each row's own (J. Demmel, *On floating point
+    /// errors in Cholesky*, 1989).
     pub(crate) fn factor(&mut self, hessian: &[f64], shift: f64, least_pivot: f64) -> bool {
         match self.stride {
             12 => self.factor_of(hessian, shift, least_pivot, 12),
@@ -130,8 +133,12 @@ impl DualActiveSet {
             self.l[at + n..at + stride].fill(0.0);
             self.l[at + k] += shift;
         }
-        let least = least.max(n as f64 * f64::EPSILON);
-        ldlt::factor(&mut self.l, n, stride, &mut self.pivots, least)
+        if !ldlt::factor(&mut self.l, n, stride, &mut self.pivots, least) {
+            return false;
+        }
+        let rounding = n as f64 * f64::EPSILON;
+        let mut pivots = self.pivots[..n].iter().enumerate();
+        pivots.all(|(k, inverse)| rounding * (hessian[k * n + k] + shift) * inverse < 1.0)
     }
 
     /// Factors the identity instead of a Hessian.

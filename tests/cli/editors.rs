@@ -57,6 +57,27 @@ fn the_debug_adapter_steps_a_diagram_and_ends_when_it_is_asked_to() {
     assert!(!ended.out.contains("\"success\":false"), "{}", ended.out);
 }
 
+/// What takes long is left when the client is gone, although it was asked for before.
+#[test]
+fn a_debug_adapter_without_a_client_does_not_go_on() {
+    let request = |seq: u64, command: &str, arguments: Value| json!({ "seq": seq, "type": "request", "command": command, "arguments": arguments });
+    let begin = Instant::now();
+    let left = talk(
+        "dap",
+        &[
+            request(1, "initialize", json!({})),
+            request(
+                2,
+                "launch",
+                json!({ "program": "help:start", "set": { "run.stop": "1e9 s" } }),
+            ),
+            request(3, "configurationDone", Value::Null),
+            request(4, "evaluate", json!({ "expression": "goto 1e8 s", "context": "repl" })),
+        ],
+    );
+    assert!(begin.elapsed() < Duration::from_secs(20), "{}", left.out);
+}
+
 /// What is wrong with a text is told 50 ms after a change or sooner: the median of several changes
 /// of a diagram with a robot, on a quiet machine; ten times that whatever else it does.
 #[test]

@@ -136,3 +136,39 @@ fn other_files_are_refused_by_what_they_are() {
     let none = legwork(here.path(), &["robot"]);
     assert!(none.code == 64 && none.err.contains("<FILE>"), "{} {}", none.code, none.err);
 }
+
+/// Two hinges of one body, as MJCF has them, each with its limits; and a robot without feet, which
+/// touches nothing.
+#[test]
+fn joints_between_links_have_limits_and_feet_may_be_none() {
+    let here = folder();
+    write(
+        &here,
+        "two.xml",
+        r#"<mujoco><worldbody><body name="arm" pos="0 0 1">
+            <joint name="a" type="hinge" axis="0 1 0" range="-90 90"/>
+            <joint name="b" type="hinge" axis="1 0 0" range="-20 20"/>
+            <geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.03" density="1000"/>
+        </body></worldbody></mujoco>"#,
+    );
+    write(
+        &here,
+        "a.ron",
+        r#"Diagram(
+            run: (stop: "1 s", step: "1 ms"),
+            robots: { "r": Mjcf(path: "two.xml") },
+            blocks: {
+                "push": Constant(value: [0, 2]),
+                "sim": Mask(
+                    file: "std:masks/robot_with_contacts.ron", robot: "r", feet: [],
+                    in: { "tau": "push.y" },
+                ),
+            },
+            checks: {
+                "is held by its limit": Finally(that: "=abs(sim.state.s[1] - 20[deg]) < 1e-3"),
+            },
+        )"#,
+    );
+    let done = legwork(here.path(), &["run", "a.ron"]);
+    assert_eq!(done.code, 0, "{}{}", done.out, done.err);
+}

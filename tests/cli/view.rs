@@ -160,6 +160,7 @@ fn a_slip_in_a_view_is_told_in_words() {
     fails(&["view", "nowhere.ron"], "no file `nowhere.ron`");
     fails(&["view", "taken.mcap", "-o", "x.html"], "expected an MCAP file");
     fails(&["view", "run", "-o", "no/x.html"], "cannot write");
+    fails(&["view", "run", "-o", "x.svg"], "a page ends in .html");
     fails(&["view", "run", "--set", "slope=3"], "a recorded run is shown as it is");
     fails(&["view", "a.ron", "--host", "192.0.2.1"], "cannot listen on 192.0.2.1:0");
     assert_eq!(legwork(here.path(), &["view"]).code, 64);

@@ -13,13 +13,19 @@ mod stack;
 mod variables;
 
 use std::io::{self, BufRead, Write};
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::time::Duration;
 
 use legwork_study::{Cancel, Library};
 use serde_json::{Value, json};
 
 use crate::frames::{self, Incoming};
 use adapter::Adapter;
+
+/// How long a request may take that began before somebody wanted an end.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Serves one client until it leaves.
 ///
@@ -32,16 +38,25 @@ pub fn serve(
 ) -> io::Result<()> {
     let (events, heard) = channel();
     let cancel = Cancel::default();
-    let stop = cancel.clone();
+    let waiting = Arc::<AtomicUsize>::default();
+    let (stop, more) = (cancel.clone(), Arc::clone(&waiting));
     frames::read_all(input, move |incoming| {
         if ends(&incoming) {
+            more.fetch_add(1, Ordering::SeqCst);
             stop.cancel();
         }
         events.send(incoming).is_ok()
     });
+    // Dropped, it ends the watch.
+    let progress = watch(cancel.clone(), Arc::clone(&waiting));
     let mut adapter = Adapter::new(library, cancel);
     let mut sequence = 0_u64;
     while let Some(event) = next(&mut adapter, &heard) {
+        // The watch outlives this.
+        let _ = progress.send(());
+        if ends(&event) {
+            waiting.fetch_sub(1, Ordering::SeqCst);
+        }
         match event {
             Incoming::Closed(outcome) => return outcome,
             Incoming::Garbage(why) => {
@@ -59,6 +74,24 @@ pub fn serve(
         }
     }
     Ok(())
+}
+
+/// What is asked for before somebody wants an end takes that back when it begins: it may be short,
+/// as in a script that is read at once. What then takes long is cancelled again.
+fn watch(cancel: Cancel, waiting: Arc<AtomicUsize>) -> Sender<()> {
+    let (progress, idle) = channel();
+    std::thread::spawn(move || {
+        loop {
+            match idle.recv_timeout(PATIENCE) {
+                Err(RecvTimeoutError::Timeout) if waiting.load(Ordering::SeqCst) > 0 => {
+                    cancel.cancel();
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+                _ => {}
+            }
+        }
+    });
+    progress
 }
 
 /// The next event; while a run goes on, nothing is waited for.

@@ -1,7 +1,7 @@
 //! Laws of the solver for friction pyramids alone.
 
 use crate::common::{bits, natural_residual, pyramid};
-use legwork_qp::problems::{random_definite, rigid_body};
+use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{ContactProblemData, ContactSolver, PyramidActiveSet, PyramidFit, Status};
 
 /// Four to eight contacts of a rigid body determine their forces up to rounding times 1e10 only;
@@ -69,5 +69,40 @@ fn islands_do_not_know_of_each_other() {
             let own = &alone[world][3 * contact..3 * contact + 3];
             assert_eq!(bits(f), bits(own), "seed {seed}");
         }
+    }
+}
+
+/// Redundant contacts of a body, and limits of light fingers on it, whose diagonals are a million
+/// times theirs: rounding goes with each row's own scale.
+#[test]
+fn contacts_and_light_fingers_are_solved_together() {
+    let (feet, fingers) = (8, 16);
+    let n = 3 * (feet + fingers);
+    for seed in 0..40 {
+        let cone = pyramid(4, PyramidFit::Inscribed);
+        let body = rigid_body(seed, feet, cone.clone(), false);
+        let mut random = Random::new(seed);
+        let mut problem = ContactProblemData::new(feet + fingers, cone);
+        (problem.regularisation, problem.force_scale) = (0.0, body.force_scale);
+        problem.friction.fill(0.0);
+        problem.friction[..feet].copy_from_slice(&body.friction);
+        problem.bias[..3 * feet].copy_from_slice(&body.bias);
+        // A finger moves with the body as some row of a foot does, and by itself.
+        let row = |i: usize| if i < 3 * feet { i } else { 7 * i % (3 * feet) };
+        let is_tangent = |i: usize| i >= 3 * feet && i % 3 < 2;
+        for i in (0..n).filter(|i| !is_tangent(*i)) {
+            for j in (0..n).filter(|j| !is_tangent(*j)) {
+                problem.inverse_inertia[j * n + i] =
+                    body.inverse_inertia[row(j) * 3 * feet + row(i)];
+            }
+            if i >= 3 * feet {
+                problem.inverse_inertia[i * n + i] += 1e6;
+                problem.bias[i] = 1e4 * random.normal();
+            }
+            problem.compliance[i] = 1e-10 * problem.inverse_inertia[i * n + i];
+        }
+        let mut forces = vec![0.0; n];
+        let outcome = PyramidActiveSet::default().solve(&problem.view(), &mut forces);
+        assert_eq!(outcome.status, Status::Solved, "seed {seed}: {outcome:?}");
     }
 }
