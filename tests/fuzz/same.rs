@@ -122,6 +122,18 @@ fn alone(block: &str) -> String {
 }
 
 impl Target for Same {
+    /// A limit that is slid along, until the steps inside one of the run are too many: also for a
+    /// fork, which has taken some of them.
+    fn fixed(&self, index: u64) -> Option<Vec<u8>> {
+        let slides = "Diagram(format: 2, run: (stop: \"60 ms\", step: \"1 ms\", solver: Bdf, seed: \
+                      3), blocks: { \"b0\": Sine(amplitude: -1.47, frequency: \"40 Hz\", phase: 1), \
+                      \"b1\": Integrator(initial: 0, lower: -0.05, upper: 0.05, in: { \"u\": \
+                      \"b0.y\" }), \"b2\": RateLimiter(rising: 20, falling: -10, in: { \"u\": \
+                      \"b1.y\" }), \"b3\": RateLimiter(rising: 20, falling: -10, in: { \"u\": \
+                      \"b0.y\" }) })";
+        (index == 0).then(|| slides.into())
+    }
+
     fn input(&self, random: &mut Random) -> Vec<u8> {
         let count = 3 + random.below(12);
         // One rate for what is sampled, in most diagrams: several must not be mixed at will.

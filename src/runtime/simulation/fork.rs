@@ -253,6 +253,7 @@ impl Simulation {
         {
             fork.engine.state.step_memory = self.engine.state.step_memory;
             fork.engine.state.since_event = self.engine.state.since_event;
+            fork.engine.state.inner_steps = self.engine.state.inner_steps;
             fork.integrator.method.set_memory(self.integrator.method.memory().as_deref());
         }
     }
