@@ -288,7 +288,7 @@ fn what_cannot_be_an_input_is_told() {
         "x": Integrator(in: { "u": "z.y" }),
     },
 )"#;
-    support::write(&here, "loop.ron", solve);
+    write(&here, "loop.ron", solve);
     let done = support::legwork(here.path(), &["linearize", "loop.ron", "--in", "z.y"]);
     let said = "`z.y` is found by solving a loop: nothing else writes it";
     assert!(done.code == 64 && done.err.contains(said), "{}", done.err);
