@@ -187,6 +187,8 @@ pub(crate) fn read_texts<S: Read + Write>(
                 return;
             }
             Ok(_) => {}
+            // A read with a time limit ends early where the machine stands still for a while.
+            Err(tungstenite::Error::Io(why)) if why.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => return,
         }
     }

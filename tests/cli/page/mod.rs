@@ -8,7 +8,7 @@ mod pressure;
 mod talk;
 mod texts;
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::thread::JoinHandle;
@@ -144,7 +144,14 @@ impl Page {
 
     /// Reads one message; a reply if it is one.
     fn read(&mut self) -> Option<Value> {
-        match self.socket.read().unwrap() {
+        // A read with a time limit ends early where the machine stands still for a while.
+        let message = loop {
+            match self.socket.read() {
+                Err(tungstenite::Error::Io(why)) if why.kind() == ErrorKind::Interrupted => {}
+                read => break read.unwrap(),
+            }
+        };
+        match message {
             Message::Text(text) => {
                 let value: Value = serde_json::from_str(&text).unwrap();
                 if value.get("reply").is_some() {
