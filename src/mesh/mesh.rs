@@ -23,8 +23,8 @@ pub struct Part {
     pub triangles: usize,
     /// How they look.
     pub material: Material,
-    /// Where the corners of each triangle lie in the texture: u from its left edge to the right one,
-    /// v from its lower edge to the upper one, both from 0 to 1, repeated beyond. Empty if there is
+    /// Where the corners of each triangle lie in the texture: u from its left edge to the right,
+    /// v from its lower edge to the upper, both from 0 to 1, repeated beyond. Empty if there is
     /// no texture or the file does not say where.
     pub coordinates: Vec<[[f32; 2]; 3]>,
 }

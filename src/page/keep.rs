@@ -32,7 +32,8 @@ pub(crate) fn keep(file: &Path, fresh: String) -> String {
     }
 }
 
-/// A kept token; none if others can read it, such as who asked for root's rights, or it is no token.
+/// A kept token; none if others can read it, such as who asked for root's rights, or if it is not
+/// one.
 #[cfg(unix)]
 fn read(file: &Path, len: usize) -> Option<String> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};

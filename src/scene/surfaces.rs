@@ -53,8 +53,8 @@ impl Scene {
     /// path; what cannot be read is told in a few sentences, and stays without a surface.
     ///
     /// A scene has at most 2 million triangles: a mesh that would be beyond is drawn as its convex
-    /// hull of at most 200 corners. A picture on a mesh gives each triangle the mean of what lies on
-    /// it, in at most 64 colours.
+    /// hull of at most 200 corners. A picture on a mesh gives each triangle the mean of what lies
+    /// on it, in at most 64 colours.
     pub fn read_surfaces(
         &mut self,
         read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,

@@ -1,4 +1,6 @@
 //! Recursive descent over RON.
+//!
+//! One file: each rule of the grammar calls the others.
 
 use std::borrow::Cow;
 

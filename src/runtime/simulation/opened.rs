@@ -21,8 +21,8 @@ pub(crate) struct Opened {
 
 impl Engine {
     /// Writes what is opened of these numbers, which their block has just put out. An input of the
-    /// diagram puts out what it holds, to which [`Simulation::open`] has added; so does a block that
-    /// is off.
+    /// diagram puts out what it holds, to which [`Simulation::open`] has added; so does a block
+    /// that is off.
     #[cold]
     pub(super) fn write_opened(&mut self, task: Task) {
         if self.plan.program.inputs.iter().any(|port| port.node == task.node) {
