@@ -182,7 +182,7 @@ impl Collisions {
             return nobody();
         }
         let model = &robot.model;
-        let (links, meshes) = solids(self, model, files, &shaped, &meetings.links())?;
+        let (links, meshes) = solids(self, robot, files, &shaped, &meetings.links())?;
         let (mut meetings, links) = meetings.of_those_left(links);
         doubts.extend(meetings.leave_out_overlapping(model, &links));
         // A robot whose meshes are missing runs.

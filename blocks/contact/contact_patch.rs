@@ -106,7 +106,7 @@ impl ContactPatch {
         ports: &mut Ports<'_>,
     ) -> Result<ContactGeometry, Invalid> {
         let frame = robot.frame("frame", &self.frame)?;
-        let mut hulls = Hulls::new(ports.files(), self.hull_vertices)?;
+        let mut hulls = Hulls::new(robot, ports.files(), self.hull_vertices)?;
         let features = self.shape.features(self.at, &robot.model, frame, &mut hulls)?;
         let doubts = hulls.doubts();
         doubts.into_iter().for_each(|doubt| ports.warn(doubt));

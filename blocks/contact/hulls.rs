@@ -8,14 +8,16 @@ use legwork_mesh::Hull;
 use nalgebra::Vector3;
 
 use crate::robot::meshes;
+use crate::robot::model::RobotModel;
 
 /// Most corners that a hull may be given, and the fewest that have an inside.
 const CORNERS: RangeInclusive<usize> = 4..=1000;
 /// How far a mesh may reach beyond its hull without a warning, as a part of its size.
 const MOST_MISS: f64 = 0.02;
 
-/// Convex hulls of meshes.
+/// Convex hulls of the meshes of a robot.
 pub(crate) struct Hulls<'a> {
+    robot: &'a RobotModel,
     /// Where the meshes are.
     files: &'a dyn Files,
     /// Most corners of a hull.
@@ -44,12 +46,16 @@ impl<'a> Hulls<'a> {
     ///
     /// # Errors
     /// If the number of corners is not one that a hull may have.
-    pub(crate) fn new(files: &'a dyn Files, most: usize) -> Result<Self, Invalid> {
+    pub(crate) fn new(
+        robot: &'a RobotModel,
+        files: &'a dyn Files,
+        most: usize,
+    ) -> Result<Self, Invalid> {
         if !CORNERS.contains(&most) {
             let message = format!("expected 4 to {} corners, found {most}", CORNERS.end());
             return Err(Invalid::parameter("hull_vertices", message));
         }
-        Ok(Self { files, most, misses: Vec::new() })
+        Ok(Self { robot, files, most, misses: Vec::new() })
     }
 
     /// The vertices of a mesh, in axes of the link [m].
@@ -66,7 +72,8 @@ impl<'a> Hulls<'a> {
         meshes::vertices(self.files, path, scale, link_from_shape).map_err(wrong)
     }
 
-    /// The hull of a mesh.
+    /// The hull of a mesh. Its corners are chosen in the mesh's own axes, but where a scale that
+    /// is not the same along all of them changes what is far.
     ///
     /// # Errors
     /// Why it cannot touch: the file is missing or no mesh, or its points have no volume.
@@ -76,10 +83,29 @@ impl<'a> Hulls<'a> {
         scale: &Vector3<f64>,
         link_from_shape: &Placement,
     ) -> Result<MeshHull, String> {
-        let points = meshes::vertices(self.files, path, scale, link_from_shape)?;
-        let hull = Hull::of_at_most(&points, self.most)
-            .map_err(|error| format!("it has no volume: {error}"))?;
-        let (corners, miss) = (hull.vertices, hull.miss);
+        let is_even = scale.iter().all(|factor| factor.abs() == scale.x.abs());
+        let known = self.robot.hull(path).filter(|_| is_even && self.most == meshes::CORNERS);
+        let (Hull { vertices, miss, .. }, then_scale) = match known {
+            Some(hull) => {
+                // The program depends on the file all the same.
+                self.files.read_found(path)?;
+                (hull.clone(), *scale)
+            }
+            None => {
+                let (once, then) = match is_even {
+                    true => (Vector3::repeat(1.0), *scale),
+                    false => (*scale, Vector3::repeat(1.0)),
+                };
+                let points = meshes::vertices(self.files, path, &once, &Placement::identity())?;
+                let hull = Hull::of_at_most(&points, self.most);
+                (hull.map_err(|error| format!("it has no volume: {error}"))?, then)
+            }
+        };
+        let place = |corner: &Vector3<f64>| {
+            link_from_shape.transform_point(&corner.component_mul(&then_scale))
+        };
+        let corners: Vec<Vector3<f64>> = vertices.iter().map(place).collect();
+        let miss = miss * then_scale.amax();
         let reach =
             |from: &Vector3<f64>| corners.iter().map(|c| (c - from).norm()).fold(0.0, f64::max);
         let size = corners.first().map_or(0.0, reach);

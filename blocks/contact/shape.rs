@@ -328,7 +328,7 @@ mod tests {
                 .expect("a shape");
         let frame = go().model.find_frame("trunk").expect("a link");
         let at = serde_json::from_value(json!([0.1, 0.2, -0.3])).expect("a place");
-        let mut hulls = Hulls::new(&Nothing, 16).expect("corners");
+        let mut hulls = Hulls::new(&go(), &Nothing, 16).expect("corners");
         let features = shape.features(Some(at), &go().model, frame, &mut hulls).expect("features");
         let points: Vec<Vector3<f64>> = (features.iter())
             .map(|feature| match feature {

@@ -138,6 +138,7 @@ impl ResourceKind for FreeBody {
             keyframes: BTreeMap::new(),
             members: Vec::new(),
             of_file: Vec::new(),
+            hulls: BTreeMap::new(),
         };
         Ok((Arc::new(body), warnings.iter().map(ToString::to_string).collect()))
     }

@@ -9,10 +9,12 @@ use std::fmt::Write as _;
 
 use legwork_block::Files;
 use legwork_mechanics::{Inertia, Model, Placement, Shape};
-use legwork_mesh::{Format, Mesh};
+use legwork_mesh::{Format, Hull, Mesh};
 use nalgebra::Vector3;
 
 use extent::Extent;
+
+pub(crate) use reading::CORNERS;
 
 /// Names that a warning lists at most.
 const MOST_NAMES: usize = 12;
@@ -25,7 +27,10 @@ const MOST_TIMES: f64 = 10.0;
 /// The same, in parts of that of an even density.
 const LEAST_PART: f64 = 1e-3;
 
-/// The model whose meshes have the paths of their files, and what is doubtful: one warning lists
+/// Hulls of meshes in their own axes, of at most [`CORNERS`] corners, by the path of the mesh.
+pub(crate) type HullsByPath = BTreeMap<String, Hull>;
+
+/// The model whose meshes have the paths of their files, their hulls, and what is doubtful: one warning lists
 /// the meshes that are not found, one those that cannot be read, one the links whose inertia does
 /// not fit their shapes.
 ///
@@ -35,7 +40,7 @@ pub(crate) fn with_files(
     model: Model,
     files: &dyn Files,
     find: &mut dyn FnMut(&str) -> Result<String, String>,
-) -> (Model, Vec<String>) {
+) -> (Model, HullsByPath, Vec<String>) {
     let names: BTreeSet<&str> = shapes(&model).filter_map(path_of).collect();
     let found: BTreeMap<String, Result<String, String>> =
         names.into_iter().map(|name| (name.to_owned(), find(name))).collect();
@@ -47,8 +52,9 @@ pub(crate) fn with_files(
         warnings.push(format!("meshes are missing: {names}; {why}"));
     }
     let paths: BTreeSet<&str> = found.values().filter_map(|path| path.as_deref().ok()).collect();
-    warnings.extend(doubts(&model, files, &paths));
-    (model, warnings)
+    let (hulls, doubts) = looked_at(&model, files, &paths);
+    warnings.extend(doubts);
+    (model, hulls, warnings)
 }
 
 fn shapes(model: &Model) -> impl Iterator<Item = &Shape> {
@@ -133,18 +139,27 @@ fn weighed<'m>(model: &'m Model, paths: &BTreeSet<&str>) -> Vec<Weighed<'m>> {
     weighed.collect()
 }
 
-/// What is wrong with the files of these paths, and which links have an inertia that does not fit.
-fn doubts(model: &Model, files: &dyn Files, paths: &BTreeSet<&str>) -> Vec<String> {
+/// The hulls of the meshes that tell whether an inertia fits, what is wrong with their files, and
+/// which links have an inertia that does not fit.
+fn looked_at(
+    model: &Model,
+    files: &dyn Files,
+    paths: &BTreeSet<&str>,
+) -> (HullsByPath, Vec<String>) {
     let links = weighed(model, paths);
     let shapes = links.iter().flat_map(|link| &link.shapes);
     let needed: BTreeSet<&str> = shapes.filter_map(|(shape, _)| path_of(shape)).collect();
     let needed: Vec<&str> = needed.into_iter().collect();
     let read = reading::extents(&needed, files);
     let mut warnings = Vec::new();
-    let (mut known, mut broken) = (BTreeMap::new(), Vec::new());
+    let (mut known, mut hulls, mut broken) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
     for (path, read) in needed.iter().zip(read) {
         match read {
-            Ok(extent) => drop(extent.map(|extent| known.insert(*path, extent))),
+            Ok(None) => {}
+            Ok(Some((extent, hull))) => {
+                known.insert(*path, extent);
+                hulls.insert((*path).to_owned(), hull);
+            }
             Err(why) => broken.push(format!("`{path}` ({why})")),
         }
     }
@@ -169,7 +184,7 @@ fn doubts(model: &Model, files: &dyn Files, paths: &BTreeSet<&str>) -> Vec<Strin
         warnings
             .push(format!("inertias are far from what the shapes of their links allow: {names}"));
     }
-    warnings
+    (hulls, warnings)
 }
 
 /// How an inertia is far off from what its shape allows, if it is.

@@ -144,7 +144,7 @@ impl ResourceKind for Mjcf {
             OfFile::Ignore => mjcf.model.clone().without_springs(),
         };
         let model = self.as_stated(model)?;
-        let (model, doubts) =
+        let (model, hulls, doubts) =
             meshes::with_files(model, files, &mut |name| match files.exists(name) {
                 true => Ok(name.to_owned()),
                 false => Err("they are looked for in the folder of the model".to_owned()),
@@ -163,7 +163,7 @@ impl ResourceKind for Mjcf {
         }
         let of_file = facts::of_file(&mjcf);
         let (name, members) = (name.to_owned(), Vec::new());
-        let robot = RobotModel { name, model, feet, keyframes, members, of_file };
+        let robot = RobotModel { name, model, feet, keyframes, members, of_file, hulls };
         Ok((Arc::new(robot), warnings))
     }
 }

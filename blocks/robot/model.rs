@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use legwork_block::{Invalid, Ports, Resource, Unit, Value, nearest};
 use legwork_mechanics::{FrameId, Joint, Model};
+use legwork_mesh::Hull;
+
+use crate::robot::meshes::HullsByPath;
 
 /// A robot of the `robots:` section, made by [`Urdf`](crate::robot::urdf::Urdf),
 /// [`Mjcf`](crate::robot::mjcf::Mjcf) or [`FreeBody`](crate::robot::free_body::FreeBody), or several in a
@@ -45,6 +48,8 @@ pub struct RobotModel {
     pub members: Vec<Arc<RobotModel>>,
     /// Facts that only its kind of file has.
     pub of_file: Vec<(&'static str, Value)>,
+    /// Hulls of meshes that were looked at when the robot was loaded, for those who need them again.
+    pub(crate) hulls: HullsByPath,
 }
 
 /// A named pose of a robot.
@@ -59,6 +64,12 @@ pub struct Keyframe {
 }
 
 impl RobotModel {
+    /// The hull of a mesh of its file, if it has been looked at.
+    pub(crate) fn hull(&self, path: &str) -> Option<&Hull> {
+        let of_members = || self.members.iter().find_map(|member| member.hull(path));
+        self.hulls.get(path).or_else(of_members)
+    }
+
     /// The robot of the diagram, if it has one only.
     pub(crate) fn only(ports: &Ports<'_>) -> Option<Arc<Self>> {
         let names = ports.resource_names();

@@ -14,7 +14,7 @@ mod source;
 
 use source::Source;
 
-use crate::robot::meshes;
+use crate::robot::meshes::{self, HullsByPath};
 use crate::robot::model::RobotModel;
 use crate::robot::robot_file::{
     Mimic, beyond_limits, frames_of_feet, keyframe, placed, robot_file,
@@ -74,7 +74,7 @@ robot_file! {
 }
 
 impl Urdf {
-    fn model(&self, files: &dyn Files) -> Result<(Model, Vec<String>), Invalid> {
+    fn model(&self, files: &dyn Files) -> Result<(Model, HullsByPath, Vec<String>), Invalid> {
         let source = Source::read(&self.path, &self.args, &self.packages, files)?;
         if self.base == Base::Floating && self.mount.is_some() {
             let message = "expected a fixed base to mount, found a floating one";
@@ -95,9 +95,10 @@ impl Urdf {
         let warnings = warnings.into_iter().map(|warning| source.warning(warning));
         let model = self.as_stated(model)?;
         let mut folders = source::Folders::new(&self.path, &self.packages, files);
-        let (model, doubts) = meshes::with_files(model, files, &mut |name| folders.find(name));
+        let (model, hulls, doubts) =
+            meshes::with_files(model, files, &mut |name| folders.find(name));
         let doubts = doubts.into_iter().map(|doubt| format!("{}: {doubt}", self.path));
-        Ok((model, warnings.chain(doubts).collect()))
+        Ok((model, hulls, warnings.chain(doubts).collect()))
     }
 }
 
@@ -110,7 +111,7 @@ impl ResourceKind for Urdf {
         files: &dyn Files,
         _: &dyn OtherResources,
     ) -> Result<(Arc<dyn Resource>, Vec<String>), Invalid> {
-        let (model, mut warnings) = self.model(files)?;
+        let (model, hulls, mut warnings) = self.model(files)?;
         let feet = frames_of_feet(&self.feet, &self.path, &model)?;
         let mut keyframes = BTreeMap::new();
         for (key, pose) in &self.keyframes {
@@ -118,8 +119,8 @@ impl ResourceKind for Urdf {
             warnings.extend(beyond_limits(key, &keyframe, &model));
             keyframes.insert(key.clone(), keyframe);
         }
-        let (name, members) = (name.to_owned(), Vec::new());
-        let robot = RobotModel { name, model, feet, keyframes, members, of_file: Vec::new() };
+        let (name, members, of_file) = (name.to_owned(), Vec::new(), Vec::new());
+        let robot = RobotModel { name, model, feet, keyframes, members, of_file, hulls };
         Ok((Arc::new(robot), warnings))
     }
 }

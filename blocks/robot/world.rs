@@ -88,6 +88,7 @@ impl ResourceKind for World {
             keyframes: std::collections::BTreeMap::new(),
             members,
             of_file: Vec::new(),
+            hulls: std::collections::BTreeMap::new(),
         };
         Ok((Arc::new(world), Vec::new()))
     }

@@ -119,38 +119,45 @@ fn coordinates(p: &Vector3<f64>) -> Coord3D<f64> {
     Coord3D { x: p.x, y: p.y, z: p.z }
 }
 
+/// The first of the points that are farthest, and how far it is; the first of all if none is far.
+fn farthest(points: &[Vector3<f64>], distance: impl Fn(&Vector3<f64>) -> f64) -> (usize, f64) {
+    let mut best = (0, 0.0);
+    for (i, point) in points.iter().enumerate() {
+        let d = distance(point);
+        if d > best.1 {
+            best = (i, d);
+        }
+    }
+    best
+}
+
 impl<'p> Growing<'p> {
     /// A tetrahedron of points that lie far apart.
     fn new(points: &'p [Vector3<f64>]) -> Result<Self, HullError> {
-        let farthest = |distance: &dyn Fn(&Vector3<f64>) -> f64| {
-            let mut best = (0, 0.0);
-            for (i, point) in points.iter().enumerate() {
-                let d = distance(point);
-                if d > best.1 {
-                    best = (i, d);
+        let first = *points.first().ok_or(HullError::Thin)?;
+        // Ends of the longest extent: per axis how far below and above the first point they are.
+        let (mut low, mut high) = ([(0.0_f64, 0); 3], [(0.0_f64, 0); 3]);
+        for (i, point) in points.iter().enumerate() {
+            for axis in 0..3 {
+                let d = point[axis] - first[axis];
+                if -d > low[axis].0 {
+                    low[axis] = (-d, i);
+                }
+                if d > high[axis].0 {
+                    high[axis] = (d, i);
                 }
             }
-            best
-        };
-        let first = *points.first().ok_or(HullError::Thin)?;
-        // Ends of the longest extent.
-        let extreme = |axis: usize, sign: f64| {
-            let (index, d) = farthest(&|p| sign * (p[axis] - first[axis]));
-            (if d > 0.0 { index } else { 0 }, d)
-        };
-        let extents = [0, 1, 2].map(|axis| {
-            let ((low, below), (high, above)) = (extreme(axis, -1.0), extreme(axis, 1.0));
-            (below + above, low, high)
-        });
+        }
+        let extents = [0, 1, 2].map(|axis| (low[axis].0 + high[axis].0, low[axis].1, high[axis].1));
         let longest = extents.into_iter().fold(extents[0], |a, b| if b.0 > a.0 { b } else { a });
         let (a, b) = (longest.1, longest.2);
         let along = points[b] - points[a];
-        let (c, aside) = farthest(&|p| along.cross(&(p - points[a])).norm_squared());
+        let (c, aside) = farthest(points, |p| along.cross(&(p - points[a])).norm_squared());
         if longest.0 <= 0.0 || aside <= 0.0 {
             return Err(HullError::Thin);
         }
         let normal = along.cross(&(points[c] - points[a]));
-        let (mut d, _) = farthest(&|p| normal.dot(&(p - points[a])).abs());
+        let (mut d, _) = farthest(points, |p| normal.dot(&(p - points[a])).abs());
         let side = |d: usize| {
             let [a, b, c, d] = [a, b, c, d].map(|i| coordinates(&points[i]));
             orient3d(a, b, c, d)
@@ -327,10 +334,13 @@ impl<'p> Growing<'p> {
             }));
         }
         // An older face may be farther below a point than the one it waits at.
-        for point in self.faces.iter().filter(|face| face.is_alive).flat_map(|face| &face.outside) {
+        let alive = || self.faces.iter().filter(|face| face.is_alive);
+        let planes: Vec<(Vector3<f64>, Vector3<f64>)> =
+            alive().map(|face| (face.normal, self.point(face.corners[0]))).collect();
+        for point in alive().flat_map(|face| &face.outside) {
             let point = self.point(*point);
-            for face in self.faces.iter().filter(|face| face.is_alive) {
-                miss = miss.max(face.normal.dot(&(point - self.point(face.corners[0]))));
+            for (normal, corner) in &planes {
+                miss = miss.max(normal.dot(&(point - corner)));
             }
         }
         Hull { vertices, triangles, miss }

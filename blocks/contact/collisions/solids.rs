@@ -174,15 +174,15 @@ impl Meshes {
 /// If a link has a shape that is not known.
 pub(super) fn solids(
     block: &Collisions,
-    model: &Model,
+    robot: &RobotModel,
     files: &dyn Files,
     links: &[Shaped],
     chosen: &BTreeSet<usize>,
 ) -> Result<(Vec<Option<Link>>, Meshes), Invalid> {
-    let hulls = Hulls::new(files, block.hull_vertices)?;
+    let hulls = Hulls::new(robot, files, block.hull_vertices)?;
     let mut meshes = Meshes::default();
     let solid = |(index, shaped): (usize, &Shaped)| match chosen.contains(&index) {
-        true => link(model, &hulls, shaped, &mut meshes),
+        true => link(&robot.model, &hulls, shaped, &mut meshes),
         false => Ok(None),
     };
     let solids = links.iter().enumerate().map(solid).collect::<Result<_, Invalid>>()?;

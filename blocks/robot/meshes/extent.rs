@@ -6,9 +6,6 @@ use legwork_mechanics::{Placement, Shape};
 use legwork_mesh::{Hull, Mesh, Solid};
 use nalgebra::{Matrix3, Vector3};
 
-/// Corners of the hull that stands for a mesh.
-const CORNERS: usize = 64;
-
 /// The size of a solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Extent {
@@ -23,10 +20,9 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// That of the hull of a mesh, which has an inside however the surface is; none if the mesh is
-    /// flat.
-    pub(super) fn of_mesh(mesh: &Mesh) -> Option<Self> {
-        let hull = Hull::of_mesh(mesh, CORNERS).ok()?;
+    /// That of the hull of a mesh, which has an inside however the surface is; none if the inside
+    /// is nothing by rounding.
+    pub(super) fn of_mesh(mesh: &Mesh, hull: &Hull) -> Option<Self> {
         let Solid { volume, center, inertia } = Solid::of(&hull.to_mesh())?;
         // I = tr(C) 1 − C.
         let second = (Matrix3::from_diagonal_element(0.5 * inertia.trace()) - inertia) / volume;

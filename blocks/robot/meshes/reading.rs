@@ -5,15 +5,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use legwork_block::Files;
-use legwork_mesh::{Format, Mesh};
+use legwork_mesh::{Format, Hull, Mesh};
 
 use super::extent::Extent;
 
 /// Most threads; files are read on one more.
 const MOST_THREADS: usize = 8;
 
+/// Corners of the hull that stands for a mesh.
+pub(crate) const CORNERS: usize = 64;
+
 /// What is known of a mesh; none of a flat one.
-type Found = Result<Option<Extent>, String>;
+type Found = Result<Option<(Extent, Hull)>, String>;
 
 /// Reads a mesh; `beside` gives the bytes of a file by its path.
 ///
@@ -32,8 +35,8 @@ pub(super) fn read(
     legwork_mesh::read(path, bytes, &mut in_folder).map_err(|error| error.to_string())
 }
 
-/// The extents of meshes in their own axes, in the order of their paths. Of the files, no more are
-/// in memory than there are threads, and one.
+/// The extents and hulls of meshes in their own axes, in the order of their paths. Of the files, no
+/// more are in memory than there are threads, and one.
 pub(super) fn extents(paths: &[&str], files: &dyn Files) -> Vec<Found> {
     let mut found: Vec<Found> = vec![Ok(None); paths.len()];
     let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
@@ -84,5 +87,7 @@ fn work(take: &Mutex<Receiver<(usize, Vec<u8>)>>, paths: &[&str]) -> Vec<(usize,
 }
 
 fn extent(path: &str, bytes: &[u8], beside: &dyn Fn(&str) -> Result<Vec<u8>, String>) -> Found {
-    Ok(Extent::of_mesh(&read(path, bytes, beside)?))
+    let mesh = read(path, bytes, beside)?;
+    let hull = Hull::of_mesh(&mesh, CORNERS).ok();
+    Ok(hull.and_then(|hull| Some((Extent::of_mesh(&mesh, &hull)?, hull))))
 }

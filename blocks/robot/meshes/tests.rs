@@ -101,7 +101,7 @@ fn corners_of(
     most: usize,
 ) -> Result<(Vec<Vector3<f64>>, usize), Invalid> {
     let (robot, _) = load(files);
-    let mut hulls = Hulls::new(files, most)?;
+    let mut hulls = Hulls::new(&robot, files, most)?;
     let frame = robot.model.find_frame("foot").expect("a link");
     let features = shape.features(None, &robot.model, frame, &mut hulls)?;
     Ok((features.into_iter().map(point).collect(), hulls.doubts().len()))

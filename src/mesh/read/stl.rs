@@ -3,7 +3,7 @@
 use foldhash::HashMap;
 use nalgebra::Vector3;
 
-use super::bounded;
+use super::{MOST_TRIANGLES, bounded};
 use crate::error::MeshError;
 use crate::mesh::{Material, Mesh};
 
@@ -47,17 +47,27 @@ fn count(bytes: &[u8]) -> Option<usize> {
 #[derive(Default)]
 struct Weld {
     mesh: Mesh,
-    known: HashMap<[u64; 3], u32>,
+    /// By the bits of x, y and z. A tuple is hashed number by number, an array byte by byte.
+    known: HashMap<(u64, u64, u64), u32>,
 }
 
 impl Weld {
+    /// For about so many triangles: a closed surface has half as many vertices.
+    fn new(triangles: usize) -> Self {
+        let mut weld = Self::default();
+        weld.mesh.triangles.reserve(triangles);
+        weld.mesh.vertices.reserve(triangles / 2);
+        weld.known.reserve(triangles / 2);
+        weld
+    }
+
     fn add(&mut self, corners: [[f64; 3]; 3]) -> Result<(), MeshError> {
         bounded(self.mesh.triangles.len() + 1)?;
         let triangle = corners.map(|corner| {
             // −0 and 0 are one place.
-            let key = corner.map(|x| (x + 0.0).to_bits());
+            let [x, y, z] = corner.map(|x| (x + 0.0).to_bits());
             let next = self.mesh.vertices.len() as u32;
-            *self.known.entry(key).or_insert_with(|| {
+            *self.known.entry((x, y, z)).or_insert_with(|| {
                 self.mesh.vertices.push(Vector3::from(corner));
                 next
             })
@@ -74,7 +84,8 @@ impl Weld {
 }
 
 fn binary(bytes: &[u8], triangles: usize) -> Result<Mesh, MeshError> {
-    let mut weld = Weld::default();
+    // The file has bytes for them all.
+    let mut weld = Weld::new(triangles.min(MOST_TRIANGLES));
     for record in bytes[HEADER + 4..].chunks_exact(TRIANGLE).take(triangles) {
         let number = |at: usize| {
             let four = [record[at], record[at + 1], record[at + 2], record[at + 3]];
