@@ -20,6 +20,8 @@ const MESSAGE_OVERHEAD: usize = OVERHEAD + MESSAGE_HEADER;
 const MESSAGE_HEADER: usize = 2 + 4 + 8 + 8;
 /// Opcode and length of a record.
 const OVERHEAD: usize = 1 + 8;
+/// Bytes of room that are kept for what is to be written next.
+const MOST_KEPT: usize = 1 << 24;
 /// Encoding of rows and of schemas.
 pub(super) const PROTOBUF: &str = "protobuf";
 
@@ -130,11 +132,11 @@ fn chunk_head(
     out[start + 1..start + 9].copy_from_slice(&body.to_le_bytes());
 }
 
-fn text_map(out: &mut Vec<u8>, map: &BTreeMap<String, String>) {
+fn text_map<T: AsRef<str>>(out: &mut Vec<u8>, map: &BTreeMap<String, T>) {
     let start = out.len() + 4;
     out.number([0; 4]);
     for (key, value) in map {
-        out.text(key).text(value);
+        out.text(key).text(value.as_ref());
     }
     let len = length(out.len() - start);
     out[start - 4..start].copy_from_slice(&len);
@@ -178,14 +180,14 @@ impl<W: Write + Rewind> Container<W> {
     }
 
     /// Appends texts by name.
-    pub(super) fn add_metadata(&mut self, metadata: &mcap::records::Metadata) {
+    pub(super) fn add_metadata<T: AsRef<str>>(&mut self, name: &str, texts: &BTreeMap<String, T>) {
         let offset = self.position();
         record(&mut self.pending, op::METADATA, |body| {
-            text_map(body.text(&metadata.name), &metadata.metadata);
+            text_map(body.text(name), texts);
         });
         let len = self.position() - offset;
         record(&mut self.metadata_indexes, op::METADATA_INDEX, |body| {
-            body.number(offset.to_le_bytes()).number(len.to_le_bytes()).text(&metadata.name);
+            body.number(offset.to_le_bytes()).number(len.to_le_bytes()).text(name);
         });
         self.metadata_count += 1;
     }
@@ -390,6 +392,8 @@ impl<W: Write + Rewind> Container<W> {
         self.crc.update(&self.pending);
         self.written += self.pending.len() as u64;
         self.pending.clear();
+        // The texts of a robot's meshes may be hundreds of megabytes; nothing after them is.
+        self.pending.shrink_to(MOST_KEPT);
         Ok(())
     }
 

@@ -1,9 +1,10 @@
 //! Metadata of a recording: the run that made it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Name of the metadata record in the file.
-const RECORD: &str = "legwork";
+pub(super) const RECORD: &str = "legwork";
 
 /// Everything that the run depends on, so that the recording alone is enough to repeat it.
 ///
@@ -25,24 +26,24 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// The record of the file. Overrides become a JSON array; the names of [`Metadata::other`] get
-    /// a prefix, so that none hides another.
-    pub(super) fn to_record(&self) -> mcap::records::Metadata {
+    /// The texts of the record, by name. Overrides become a JSON array; the names of
+    /// [`Metadata::other`] get a prefix, so that none hides another.
+    pub(super) fn texts(&self) -> BTreeMap<String, Cow<'_, str>> {
         let overrides = serde_json::Value::from(self.overrides.as_slice());
-        let mut map: BTreeMap<String, String> = [
-            ("diagram", self.diagram.clone()),
-            ("overrides", overrides.to_string()),
-            ("seed", self.seed.to_string()),
-            ("version", self.version.clone()),
-            ("program_hash", self.program_hash.clone()),
+        let mut map: BTreeMap<String, Cow<'_, str>> = [
+            ("diagram", Cow::from(&self.diagram)),
+            ("overrides", overrides.to_string().into()),
+            ("seed", self.seed.to_string().into()),
+            ("version", Cow::from(&self.version)),
+            ("program_hash", Cow::from(&self.program_hash)),
         ]
         .map(|(key, value)| (key.to_owned(), value))
         .into();
-        map.extend(self.other.iter().map(|(key, value)| (format!("other.{key}"), value.clone())));
-        mcap::records::Metadata { name: RECORD.to_owned(), metadata: map }
+        map.extend(self.other.iter().map(|(key, value)| (format!("other.{key}"), value.into())));
+        map
     }
 
-    /// The inverse of [`Metadata::to_record`]; nothing if the record is another program's.
+    /// The inverse of [`Metadata::texts`]; nothing if the record is another program's.
     pub(super) fn from_record(record: mcap::records::Metadata) -> Option<Self> {
         if record.name != RECORD {
             return None;

@@ -397,7 +397,9 @@ fn the_bytes_are_those_of_the_mcap_crate() {
         .chunk_size(None);
     let mut bytes = Vec::new();
     let mut theirs = options.create(mcap::write::NoSeek::new(&mut bytes)).unwrap();
-    theirs.write_metadata(&metadata.to_record()).unwrap();
+    let texts = metadata.texts().into_iter().map(|(key, text)| (key, text.into_owned()));
+    let record = mcap::records::Metadata { name: "legwork".to_owned(), metadata: texts.collect() };
+    theirs.write_metadata(&record).unwrap();
     let encodings = encodings(&channels);
     for (at, (channel, encoding)) in channels.iter().zip(&encodings).enumerate() {
         let Channel { topic, fields, .. } = channel;

@@ -12,7 +12,7 @@ use super::channel::{Channel, Field};
 use super::container::{Container, Rewind};
 use super::error::RecordingError;
 use super::layout::Pattern;
-use super::metadata::Metadata;
+use super::metadata::{Metadata, RECORD};
 use super::rate::{self, Group, RateId};
 use super::row::Stamp;
 use super::schema;
@@ -210,7 +210,7 @@ impl Recorder {
         let library = format!("legwork {}", metadata.version);
         let mut writer = sink.0.map(|output| Container::new(output, &library, policy.lz4));
         if let Some(writer) = &mut writer {
-            writer.add_metadata(&metadata.to_record());
+            writer.add_metadata(RECORD, &metadata.texts());
         }
         let mut tracks = Vec::with_capacity(groups.len());
         for (group, encoding) in groups.iter().zip(schema::encodings(&groups)) {

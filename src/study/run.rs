@@ -186,6 +186,8 @@ impl Model {
             (Record::Memory, None) => Some(recorder(self.program(), &metadata)?),
             (_, None) => None,
         };
+        // They are in the recording now: those of a robot's meshes are large.
+        metadata.other.clear();
         let mut unseen = Vec::new();
         if request.scene {
             let mut view = SceneView::new(self, recorder.as_mut())?;
