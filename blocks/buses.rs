@@ -128,6 +128,9 @@ impl DynamicsBus {
     friction: Real, "1", "μ of this pair of surfaces; −1 leaves it to the contact model";
     restitution: Real, "1",
         "e of this pair: it parts at e times the speed at which it met; 0 is inelastic";
+    row: Bool, _,
+        "no surfaces meet here: the end of a joint's range, or a constraint of the diagram; gap, \
+         velocity and force are in units of its own";
 )]
 pub struct ContactBus;
 

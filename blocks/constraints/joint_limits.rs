@@ -24,6 +24,7 @@ use crate::robot::shared_kinematics::kinematics;
 /// | `jacobian` | zero but for ±1 in the third row: + at the lower end |
 /// | `jacobian_dot_nu` | 0 |
 /// | `friction` | 0 |
+/// | `row` | true: no surfaces meet here |
 /// | `position`, `axes` | the origin of the link that the joint moves; the world's axes |
 ///
 /// A joint has one contact, of the end that it is nearer to a step later at the speed that it has.
@@ -198,6 +199,7 @@ impl Block for JointLimits {
                     write(ContactBus::JACOBIAN_DOT_NU, &[0.0; 3]);
                     write(ContactBus::FRICTION, &[0.0]);
                     write(ContactBus::RESTITUTION, &[0.0]);
+                    write(ContactBus::ROW, &[1.0]);
                     outputs.leaf(plan.contacts, first + ContactBus::JACOBIAN).fill(0.0);
                 }
                 let jacobian = outputs.leaf(plan.contacts, first + ContactBus::JACOBIAN);
@@ -285,7 +287,10 @@ mod tests {
             assert_eq!(found(ContactBus::JACOBIAN), [0.0, 0.0, sign, 0.0, 0.0, 0.0]);
             assert_eq!(rig.leaf("jacobian", 0), found(ContactBus::JACOBIAN));
             assert_eq!(found(ContactBus::POSITION), [s, 0.0, 0.0]);
-            assert_eq!(found(ContactBus::FRICTION), [0.0]);
+            assert_eq!(
+                (found(ContactBus::FRICTION), found(ContactBus::ROW)),
+                (vec![0.0], vec![1.0])
+            );
         }
     }
 

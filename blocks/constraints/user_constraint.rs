@@ -149,6 +149,7 @@ fn unilateral(
         write(ContactBus::JACOBIAN_DOT_NU, &[0.0, 0.0, bias]);
         write(ContactBus::FRICTION, &[0.0]);
         write(ContactBus::RESTITUTION, &[0.0]);
+        write(ContactBus::ROW, &[1.0]);
     }
 }
 

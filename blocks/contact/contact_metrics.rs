@@ -25,6 +25,9 @@ use crate::robot::name::RobotName;
 ///
 /// A contact whose own `friction` is zero or more is judged by that instead of `mu`.
 ///
+/// Contacts that are rows without surfaces, such as those of `JointLimits`, are judged by
+/// `past_limit` and `complementarity` alone: their gaps may be angles and their forces torques.
+///
 /// At the end of a run the worst values are reported as metrics. With `problem` and the velocity
 /// `v = Δt (G f + b)` that the contacts have after the step, so are:
 ///
@@ -45,6 +48,8 @@ use crate::robot::name::RobotName;
     in  problem?: ContactProblemBus::new(&k, &nv, kind), _, "the problem that `f` should solve";
     feeds(points, forces);
     out penetration: Real, "m", "deepest penetration now, zero or more";
+    out past_limit: Real, _, "farthest that a joint is past its limit now, zero or more",
+        units "rad, m";
     out slip: Real, "m/s", "largest tangential speed of a loaded contact";
     out complementarity: Real, "N*m", "largest `f_n · max(gap, 0)`: force at a distance";
     out normal_force: Real, "N", "`Σ f_n`";
@@ -99,6 +104,8 @@ struct History {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct Figures {
     penetration: f64,
+    /// None without rows.
+    past_limit: Option<f64>,
     slip: f64,
     complementarity: f64,
     cone_violation: f64,
@@ -168,12 +175,16 @@ impl ContactMetrics {
         for (i, f) in forces.chunks_exact(3).enumerate() {
             let force = [f[0], f[1], f[2]];
             let gap = points.leaf(i, ContactBus::GAP)[0];
+            figures.complementarity = figures.complementarity.max(force[2] * gap.max(0.0));
+            if points.leaf(i, ContactBus::ROW)[0] != 0.0 {
+                figures.past_limit = Some(figures.past_limit.unwrap_or(0.0).max(-gap));
+                continue;
+            }
             figures.penetration = figures.penetration.max(-gap);
             if force[2] > min_force {
                 let v = points.leaf(i, ContactBus::VELOCITY);
                 slip = slip.max(v[0] * v[0] + v[1] * v[1]);
             }
-            figures.complementarity = figures.complementarity.max(force[2] * gap.max(0.0));
             figures.normal_force += force[2];
             if let Some(&mu) = friction.get(i) {
                 let own = points.leaf(i, ContactBus::FRICTION)[0];
@@ -275,6 +286,7 @@ impl Block for ContactMetrics {
             *cx.memo = Some(now);
         }
         cx.outputs.set(plan.penetration, now.penetration);
+        cx.outputs.set(plan.past_limit, now.past_limit.unwrap_or(0.0));
         cx.outputs.set(plan.slip, now.slip);
         cx.outputs.set(plan.complementarity, now.complementarity);
         cx.outputs.set(plan.normal_force, now.normal_force);
@@ -294,6 +306,9 @@ impl Block for ContactMetrics {
         let now =
             (*cx.memo).unwrap_or_else(|| self.figures(plan, &cx.scratch.friction, &points, forces));
         worst.penetration = worst.penetration.max(now.penetration);
+        if now.past_limit > worst.past_limit {
+            worst.past_limit = now.past_limit;
+        }
         worst.slip = worst.slip.max(now.slip);
         worst.complementarity = worst.complementarity.max(now.complementarity);
         worst.cone_violation = worst.cone_violation.max(now.cone_violation);
@@ -311,6 +326,9 @@ impl Block for ContactMetrics {
         let (t, settle) = (cx.time.t, self.settle.value());
         let mut farthest = 0.0f64;
         for (i, (history, force)) in contacts.iter_mut().zip(forces.chunks_exact(3)).enumerate() {
+            if points.leaf(i, ContactBus::ROW)[0] != 0.0 {
+                continue;
+            }
             let gap = points.leaf(i, ContactBus::GAP)[0];
             let is_loaded = force[2] > self.min_force.value();
             if history.is_closed && !is_loaded && gap > self.gap_tolerance.value() {
@@ -337,6 +355,9 @@ impl Block for ContactMetrics {
 
     fn report(&self, plan: &Self::Plan, state: &State, report: &mut Report) {
         report.metric("worst_penetration", state.worst.penetration);
+        if let Some(past) = state.worst.past_limit {
+            report.metric("worst_past_limit", past);
+        }
         report.metric("worst_slip", state.worst.slip);
         report.metric("worst_complementarity", state.worst.complementarity);
         report.metric("worst_normal_force", state.worst.normal_force);

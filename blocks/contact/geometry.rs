@@ -242,6 +242,7 @@ pub(crate) fn write_touch<S>(
     write(outputs, ContactBus::JACOBIAN_DOT_NU, found.velocity_rate.as_slice());
     write(outputs, ContactBus::FRICTION, &[friction]);
     write(outputs, ContactBus::RESTITUTION, &[restitution]);
+    write(outputs, ContactBus::ROW, &[0.0]);
     let is_stack_read = outputs.is_read(to.jacobian);
     let [own, stacked] =
         outputs.leaves([to.contact.leaf(first + ContactBus::JACOBIAN), to.jacobian.leaf(0)]);

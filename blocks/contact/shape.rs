@@ -328,8 +328,9 @@ mod tests {
                 .expect("a shape");
         let frame = go().model.find_frame("trunk").expect("a link");
         let at = serde_json::from_value(json!([0.1, 0.2, -0.3])).expect("a place");
-        let mut hulls = Hulls::new(&go(), &Nothing, 16).expect("corners");
-        let features = shape.features(Some(at), &go().model, frame, &mut hulls).expect("features");
+        let robot = go();
+        let mut hulls = Hulls::new(&robot, &Nothing, 16).expect("corners");
+        let features = shape.features(Some(at), &robot.model, frame, &mut hulls).expect("features");
         let points: Vec<Vector3<f64>> = (features.iter())
             .map(|feature| match feature {
                 Feature::Ball { center, radius } if *radius == 0.0 => *center,

@@ -159,7 +159,7 @@ mod tests {
                     ContactBus::GAP => vec![gap],
                     ContactBus::JACOBIAN => jacobian.clone(),
                     ContactBus::FRICTION => vec![ContactBus::NO_FRICTION],
-                    ContactBus::RESTITUTION => vec![0.0],
+                    ContactBus::RESTITUTION | ContactBus::ROW => vec![0.0],
                     _ => vec![0.0; 3],
                 });
             }

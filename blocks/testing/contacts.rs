@@ -105,6 +105,7 @@ impl Harness {
         self.set_leaf(name, first + ContactBus::VELOCITY, &velocity);
         self.set_leaf(name, first + ContactBus::FRICTION, &[ContactBus::NO_FRICTION]);
         self.set_leaf(name, first + ContactBus::RESTITUTION, &[0.0]);
+        self.set_leaf(name, first + ContactBus::ROW, &[0.0]);
     }
 
     /// Position of contact `i`.

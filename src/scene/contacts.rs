@@ -50,14 +50,14 @@ impl Plane {
 const POINTS: &str = "points";
 const FORCES: &str = "f";
 /// Leaves of the bus `Contact`: position, axes, gap, velocity, two of the Jacobian, friction,
-/// restitution.
-const LEAVES: usize = 8;
+/// restitution, whether it is a row without surfaces.
+const LEAVES: usize = 9;
 
 /// Where the contacts of one block are.
 #[derive(Debug, Clone)]
 pub(crate) struct Contacts {
-    /// Position, axes, gap and friction of each.
-    points: Vec<[Slot; 4]>,
+    /// Position, axes, gap, friction and whether no surfaces meet, of each.
+    points: Vec<[Slot; 5]>,
     /// Their forces, three numbers each.
     forces: Option<Slot>,
 }
@@ -89,16 +89,16 @@ impl Contacts {
         let input = |name: &str| node.input_names.iter().position(|known| known == name);
         let slots = inputs.port(input(POINTS).filter(|port| *port < inputs.port_count())?);
         let is_contact = |leaves: &[Slot]| {
-            matches!(leaves, [p, axes, gap, v, _, w, mu, e]
-                if [p.len, axes.len, gap.len, v.len, w.len, mu.len, e.len] == [3, 9, 1, 3, 3, 1, 1])
+            matches!(leaves, [p, axes, gap, v, _, w, mu, e, row]
+                if [p.len, axes.len, gap.len, v.len, w.len] == [3, 9, 1, 3, 3]
+                    && [mu.len, e.len, row.len] == [1; 3])
         };
         let chunks = slots.chunks_exact(LEAVES);
         let is_whole = !slots.is_empty() && chunks.remainder().is_empty();
         if !is_whole || !chunks.clone().all(is_contact) {
             return None;
         }
-        let points: Vec<[Slot; 4]> =
-            chunks.map(|leaves| [leaves[0], leaves[1], leaves[2], leaves[6]]).collect();
+        let points: Vec<[Slot; 5]> = chunks.map(|l| [l[0], l[1], l[2], l[6], l[8]]).collect();
         let is_force = |slots: &[Slot]| match slots {
             [slot] if slot.len as usize == 3 * points.len() => Some(*slot),
             _ => None,
@@ -109,7 +109,7 @@ impl Contacts {
         Some(Self { forces: given.or(made), points })
     }
 
-    /// How many there are.
+    /// How many there are, with those that are no touching.
     pub(crate) fn count(&self) -> usize {
         self.points.len()
     }
@@ -125,10 +125,13 @@ impl Contacts {
         self.points.iter().flatten().all(is_known)
     }
 
-    /// The contacts in the signals of a step.
+    /// The contacts in the signals of a step, without the ends of joints' ranges, whose forces are
+    /// torques.
     pub(crate) fn read<'a>(&'a self, arena: &'a [f64]) -> impl Iterator<Item = Contact> + 'a {
-        self.points.iter().enumerate().map(|(i, [position, axes, gap, friction])| {
-            let number = |slot: &Slot, at: usize| arena[slot.range()][at];
+        let number = |slot: &Slot, at: usize| arena[slot.range()][at];
+        let all = self.points.iter().enumerate();
+        let touching = all.filter(move |(_, [.., row])| number(row, 0) == 0.0);
+        touching.map(move |(i, [position, axes, gap, friction, _])| {
             // Columns t₁, t₂ and n.
             let axis = |column: usize| [0, 1, 2].map(|row| number(axes, 3 * column + row));
             let force = self.forces.map(|forces| {

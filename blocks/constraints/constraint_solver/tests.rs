@@ -65,7 +65,17 @@ impl Touching {
         let gap = std::slice::from_ref(&self.gap);
         let friction = std::slice::from_ref(&self.friction);
         let (three, nine) = (&zeros[..3], &zeros[..9]);
-        vec![three, nine, gap, &self.velocity, &self.jacobian, three, friction, &zeros[..1]]
+        vec![
+            three,
+            nine,
+            gap,
+            &self.velocity,
+            &self.jacobian,
+            three,
+            friction,
+            &zeros[..1],
+            &zeros[..1],
+        ]
     }
 }
 

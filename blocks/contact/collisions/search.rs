@@ -498,6 +498,7 @@ fn clear(place: usize, places: usize, outputs: &mut Outputs<'_>, to: Place) {
     write(ContactBus::JACOBIAN_DOT_NU, &[0.0; 3]);
     write(ContactBus::FRICTION, &[0.0]);
     write(ContactBus::RESTITUTION, &[0.0]);
+    write(ContactBus::ROW, &[0.0]);
     outputs.leaf(to.contact, first + ContactBus::JACOBIAN).fill(0.0);
     let stacked: &mut [f64] = outputs.get(to.jacobian);
     for column in stacked.chunks_exact_mut(3 * places) {

@@ -101,3 +101,23 @@ fn the_problem_tells_the_convex_law_from_coulombs() {
         }
     }
 }
+
+/// The end of a joint's range has an angle for a gap and a torque for a force.
+#[test]
+fn a_joint_past_its_limit_is_no_penetration() {
+    let ports = [("points", points(2, 3)), ("f", Type::vector(6))];
+    let metrics: ContactMetrics = block(json!({}));
+    let mut rig = Harness::new(metrics, &ports).expect("planned");
+    rig.set_contact("points", 0, -0.001, [0.0; 3]);
+    rig.set_contact("points", 1, -0.2, [0.0; 3]);
+    rig.set_leaf("points", ContactBus::LEAVES + ContactBus::ROW, &[1.0]);
+    rig.set("f", &[0.0, 0.0, 10.0, 0.0, 0.0, 300.0]);
+    rig.step(0.0).expect("no fault");
+    for (port, expected) in [("penetration", 0.001), ("past_limit", 0.2), ("normal_force", 10.0)] {
+        assert_eq!(rig.value(port), [expected], "{port}");
+    }
+    let report = rig.report();
+    let metric = |name: &str| report.metrics.iter().find(|(n, _)| n == name).map(|(_, x)| *x);
+    assert_eq!(metric("worst_penetration"), Some(0.001));
+    assert_eq!(metric("worst_past_limit"), Some(0.2));
+}

@@ -19,7 +19,8 @@ fn rig(parameters: Value, count: usize) -> Rig {
 /// Leaves of a contact at `position` on level ground.
 fn level(position: [f64; 3]) -> Vec<Vec<f64>> {
     let axes = vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
-    let rest = [vec![0.0], vec![0.0; 3], vec![0.0; 54], vec![0.0; 3], vec![-1.0], vec![0.0]];
+    let rest =
+        [vec![0.0], vec![0.0; 3], vec![0.0; 54], vec![0.0; 3], vec![-1.0], vec![0.0], vec![0.0]];
     [vec![position.to_vec(), axes], rest.to_vec()].concat()
 }
 
