@@ -75,7 +75,8 @@ fn residual(plan: &MomentumBalancePorts, inputs: &Inputs<'_>, matrix: &mut [f64]
         rest.moment -= (at - center).cross(&force) + moment;
     };
     let forces = inputs.get(plan.forces).chunks_exact(3);
-    for (contact, f) in inputs.get(plan.points).iter().zip(forces) {
+    // At the ends of joints' ranges act torques of the joints, which are forces of the robot itself.
+    for (contact, f) in inputs.get(plan.points).iter().zip(forces).filter(|(c, _)| !c.row) {
         let axes = Matrix3::from_column_slice(contact.axes);
         let force = axes * Vector3::new(f[0], f[1], f[2]);
         push(Vector3::from_column_slice(contact.position), force, Vector3::zeros());
@@ -139,19 +140,24 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::buses::ContactBus;
     use crate::dynamics::forward_dynamics::{Algorithm, ForwardDynamics};
     use crate::testing::contacts::block;
     use crate::testing::robots::{Rig, States, go, load};
 
-    /// Forward dynamics by articulated bodies keep the balance under torques and external forces;
-    /// an acceleration that is off does not.
+    /// Forward dynamics by articulated bodies keep the balance under torques and external forces,
+    /// those at the end of a joint's range among the torques; an acceleration that is off does not.
     #[test]
     fn the_balance_holds_for_the_robots_acceleration_and_for_no_other() {
         let robot = go();
-        let none = contact_points(&Dim::fixed(0), &Dim::fixed(18)).ty();
-        let given = [("points", none), ("f", legwork_block::Type::vector(0))];
+        let limit = contact_points(&Dim::fixed(1), &Dim::fixed(18)).ty();
+        let given = [("points", limit), ("f", legwork_block::Type::vector(3))];
         let balance: MomentumBalance = block(json!({ "robot": "go" }));
         let mut rig = Rig::with(balance, &robot, &[], &given).expect("a plan");
+        let mut limit = [3, 9, 1, 3, 3 * 18, 3, 1, 1, 1].map(|len| vec![0.0; len]);
+        (limit[ContactBus::AXES][8], limit[ContactBus::ROW][0]) = (1.0, 1.0);
+        rig.set("points", &limit.each_ref().map(Vec::as_slice));
+        rig.set("f", &[&[0.0, 0.0, 3.0]]);
         let forward = ForwardDynamics { robot: "go".into(), algorithm: Algorithm::ArticulatedBody };
         let mut forward = Rig::new(forward, &robot, &["J", "f"]);
         let tau: Vec<f64> = (0..12).map(|i| 3.0 * f64::from(i) - 15.0).collect();

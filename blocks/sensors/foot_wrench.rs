@@ -92,6 +92,10 @@ impl Block for FootWrench {
         let (mut force, mut moment) = (Vector3::zeros(), Vector3::zeros());
         let contacts = cx.inputs.get(plan.contacts);
         for (i, f) in cx.inputs.get(plan.f).chunks_exact(3).enumerate() {
+            // At the end of a joint's range it is a torque of the joint.
+            if contacts.leaf(i, ContactBus::ROW)[0] != 0.0 {
+                continue;
+            }
             let axes = Matrix3::from_column_slice(contacts.leaf(i, ContactBus::AXES));
             let f = axes * Vector3::from_column_slice(f);
             let position = Vector3::from_column_slice(contacts.leaf(i, ContactBus::POSITION));

@@ -35,10 +35,13 @@ fn set_contacts(rig: &mut Rig, contacts: &[Vec<Vec<f64>>]) {
 fn the_moment_is_that_of_a_lever_by_hand() {
     let mut q = go().model.zero_configuration();
     q[..3].copy_from_slice(&[1.0, 2.0, 0.3]);
-    let mut world = rig(json!({ "robot": "go", "frame": "trunk" }), 2);
+    let mut world = rig(json!({ "robot": "go", "frame": "trunk" }), 3);
     world.set("state", &[&q, &[0.0; 18]]);
-    set_contacts(&mut world, &[level([1.2, 2.1, 0.3]), level([1.0, 2.0, 0.0])]);
-    world.set("f", &[&[0.0, 0.0, 10.0, 4.0, 0.0, 0.0]]);
+    // The torque of a joint at the end of its range is no force on the foot.
+    let mut limit = level([5.0, 5.0, 5.0]);
+    limit[ContactBus::ROW] = vec![1.0];
+    set_contacts(&mut world, &[level([1.2, 2.1, 0.3]), level([1.0, 2.0, 0.0]), limit]);
+    world.set("f", &[&[0.0, 0.0, 10.0, 4.0, 0.0, 0.0, 0.0, 0.0, 7.0]]);
     world.output();
     // Of the second: 4 N forward 0.3 m below gives 0.3 · 4 about −y.
     close(&world.leaf("wrench", 0), &[4.0, 0.0, 10.0, 1.0, -2.0 - 1.2, 0.0], 1e-14);
