@@ -138,11 +138,14 @@ fn write_warnings(run: &Run, out: &mut String) -> std::fmt::Result {
 
 /// What makes a run doubtful, a line each.
 pub(super) fn warnings(execution: &Execution) -> impl Iterator<Item = String> {
-    execution.warnings().map(|(block, warning)| {
-        let (t, steps) = (seconds(warning.t), counted(warning.steps, "step"));
-        let Warning { name, message, .. } = warning;
-        format!("{block}: {name} at t={t}, in {steps}: {message}")
-    })
+    execution.warnings().map(|(block, found)| warning(block, found))
+}
+
+/// A warning of the block at a path, a line.
+pub(super) fn warning(block: &str, warning: &Warning) -> String {
+    let (t, steps) = (seconds(warning.t), counted(warning.steps, "step"));
+    let Warning { name, message, .. } = warning;
+    format!("{block}: {name} at t={t}, in {steps}: {message}")
 }
 
 fn write_files(run: &Run, out: &mut String) -> std::fmt::Result {

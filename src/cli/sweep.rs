@@ -327,6 +327,40 @@ fn is_whole(execution: &Execution) -> bool {
     execution.fault.is_none() && execution.sim_time >= program.base.at(program.stop_tick)
 }
 
+/// What makes runs doubtful: a line for each warning of a block, with the first run that has it.
+fn warnings(outcome: &Sweep) -> Vec<String> {
+    let mut found: Vec<((&str, &str), usize, String)> = Vec::new();
+    let mut runs = 0;
+    for (cell, end, _) in outcome.rows() {
+        let End::Ran(ran) = end else { continue };
+        runs += 1;
+        for (block, warning) in ran.run.execution.warnings() {
+            let key = (block, warning.name.as_str());
+            match found.iter_mut().find(|(known, ..)| *known == key) {
+                Some((_, count, _)) => *count += 1,
+                None => {
+                    found.push((
+                        key,
+                        1,
+                        format!("{}: {}", cell.name, summary::warning(block, warning)),
+                    ));
+                }
+            }
+        }
+    }
+    let more = found.len().saturating_sub(MOST_WARNINGS);
+    found.truncate(MOST_WARNINGS);
+    let line = |(_, count, first): ((&str, &str), usize, String)| match count {
+        1 => first,
+        count => format!("in {count} of {runs} runs, the first is {first}"),
+    };
+    let mut lines: Vec<String> = found.into_iter().map(line).collect();
+    if more > 0 {
+        lines.push(format!("and {}", counted(more as u64, "other warning")));
+    }
+    lines
+}
+
 /// What the table does not say by itself.
 fn notes(outcome: &Sweep, table: &Table) -> Vec<String> {
     let mut notes: Vec<String> = note_of_jobs(outcome.jobs).into_iter().collect();
@@ -342,19 +376,7 @@ fn notes(outcome: &Sweep, table: &Table) -> Vec<String> {
             notes.push(format!("{}: {}: {reason}", cell.name, status.name()));
         }
     }
-    let mut doubts = Vec::new();
-    for (cell, end, _) in outcome.rows() {
-        if let End::Ran(ran) = end {
-            let warnings = summary::warnings(&ran.run.execution);
-            doubts.extend(warnings.map(|warning| format!("{}: {warning}", cell.name)));
-        }
-    }
-    let more = doubts.len().saturating_sub(MOST_WARNINGS);
-    doubts.truncate(MOST_WARNINGS);
-    notes.extend(doubts);
-    if more > 0 {
-        notes.push(format!("and {}", counted(more as u64, "such warning")));
-    }
+    notes.extend(warnings(outcome));
     let mut pairs = outcome.twins();
     let more = pairs.len().saturating_sub(MOST_PAIRS);
     pairs.truncate(MOST_PAIRS);
