@@ -159,6 +159,14 @@ impl Diagnostics {
         }
     }
 
+    /// Changes those from `first` on, and leaves out what is then there already.
+    pub fn change_from(&mut self, first: usize, mut change: impl FnMut(&mut Diagnostic)) {
+        for mut diagnostic in self.list.split_off(first.min(self.list.len())) {
+            change(&mut diagnostic);
+            self.push(diagnostic);
+        }
+    }
+
     /// Adds many.
     pub fn extend(&mut self, more: impl IntoIterator<Item = Diagnostic>) {
         for diagnostic in more {

@@ -99,6 +99,13 @@ impl Expression {
         }
     }
 
+    /// The names that the expression reads, in their order, but for those that it makes itself.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        self.root.add_names(&mut names);
+        names
+    }
+
     /// The value of the expression with the names of `scope`.
     ///
     /// # Errors

@@ -8,8 +8,8 @@ use legwork_block::{Diagnostics, Node, Registry, Resource, Span};
 use legwork_program::{Fnv, Program, ProgramParts, Ratio, RunSettings};
 
 use crate::expand::{
-    CheckEntry, Expanded, Expander, JudgeEntry, LogEntry, Names, RootInput, RootOutput, Run,
-    node_text,
+    CheckEntry, Expanded, Expander, JudgeEntry, LogEntry, Names, Origins, RootInput, RootOutput,
+    Run, node_text,
 };
 use crate::infer::{TypedNetwork, infer};
 use crate::labels::Labels;
@@ -20,7 +20,9 @@ use crate::overrides::{self, Options};
 use crate::rates::{self, RunTimes};
 use crate::render::SourceMap;
 use crate::survey::Surveyed;
-use crate::{checks, functions, judge, layout, listing, memory, ports, schedule, subsystems};
+use crate::{
+    checks, functions, judge, layout, listing, lookalikes, memory, ports, schedule, subsystems,
+};
 
 /// What came of a compilation.
 pub struct Compiled {
@@ -67,6 +69,7 @@ pub(crate) fn front(
     let mut found = Diagnostics::default();
     let mut variants = Vec::new();
     let (mut robots, mut ground) = (BTreeMap::new(), None);
+    let mut origins = Origins::default();
 
     let document = overrides::document(path, text, options, &loader, &mut found);
     let expanded = document.as_ref().and_then(|document| {
@@ -83,8 +86,17 @@ pub(crate) fn front(
         };
         variants = expander.variants();
         (robots, ground) = (expander.robots().clone(), expander.ground().cloned());
+        origins = expander.take_origins();
         expanded
     });
+    let explain = |found: &mut Diagnostics| {
+        loader.with_sources(|sources| {
+            found.change_from(0, |diagnostic| {
+                lookalikes::explain(diagnostic, sources);
+                origins.explain(diagnostic, sources);
+            });
+        });
+    };
     let program = document.zip(expanded).and_then(|(document, expanded)| {
         let Expanded { network, assertions, logs, logs_inside, judge, checks, .. } = expanded;
         let Expanded { inputs, outputs, run, names, resources_inside, .. } = expanded;
@@ -107,8 +119,9 @@ pub(crate) fn front(
         };
         let name = path.file_stem().map_or("diagram".into(), |stem| stem.to_string_lossy().into());
         let parts = Parts { name, resources, run, names, logs, judge, checks, inputs, outputs };
-        program(&typed, &parts, &mut found)
+        program(&typed, &parts, &explain, &mut found)
     });
+    explain(&mut found);
     let sources = loader.into_sources();
     Compiled { program, diagnostics: found, sources, variants, robots, ground }
 }
@@ -148,7 +161,12 @@ impl Logs {
 }
 
 /// The last arrow: orders and places what is typed.
-fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -> Option<Program> {
+fn program(
+    typed: &TypedNetwork,
+    parts: &Parts,
+    explain: &dyn Fn(&mut Diagnostics),
+    diagnostics: &mut Diagnostics,
+) -> Option<Program> {
     let Parts { name, resources, run, names, logs, judge, checks, inputs, outputs } = parts;
     let network = &typed.network;
     let order = schedule::schedule(network, &network.root, diagnostics);
@@ -185,6 +203,7 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
     if diagnostics.has_errors() {
         return None;
     }
+    explain(diagnostics);
     let signals = listing::signals(&signals, &judge);
     let program = Program::new(ProgramParts {
         name: name.clone(),

@@ -35,7 +35,7 @@ pub(crate) fn is_ours(bytes: &[u8], kinds: &[&str]) -> bool {
 }
 
 /// Whether the bytes of a file begin as the construct `kind` does, behind comments.
-pub(crate) fn begins_with(bytes: &[u8], kind: &str) -> bool {
+pub fn begins_with(bytes: &[u8], kind: &str) -> bool {
     decode(FileId::default(), bytes).is_ok_and(|text| parser::begins_with(text, &[kind]))
 }
 

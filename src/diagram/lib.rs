@@ -34,6 +34,7 @@ mod language;
 mod layout;
 mod listing;
 mod loader;
+mod lookalikes;
 mod memory;
 mod network;
 mod overrides;

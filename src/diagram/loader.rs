@@ -149,6 +149,11 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// What `act` makes of everything that was read so far.
+    pub(crate) fn with_sources<T>(&self, act: impl FnOnce(&SourceMap) -> T) -> T {
+        act(&self.sources.borrow())
+    }
+
     /// Everything that was read.
     pub(crate) fn into_sources(self) -> SourceMap {
         self.sources.into_inner()
@@ -200,14 +205,18 @@ impl<'a> Loader<'a> {
             return Ok((shown, built_in(bytes)));
         }
         let (mut tried, mut refused) = (Vec::new(), None);
-        for candidate in self.candidates(name) {
+        for (i, candidate) in self.candidates(name).into_iter().enumerate() {
             match read(&candidate) {
                 Ok(found) => return Ok((candidate.display().to_string(), found)),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                     tried.push(candidate.display().to_string());
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                    refused.get_or_insert_with(|| left_alone(&candidate, &error));
+                    // The first is what was written, the others are folders above.
+                    refused.get_or_insert_with(|| match i {
+                        0 => left_alone(&candidate, &error),
+                        _ => "folders above may not be searched, --root DIR allows it".to_owned(),
+                    });
                 }
                 Err(error) => {
                     return Err(format!("no file `{name}`: {}: {error}", candidate.display()));
@@ -257,7 +266,7 @@ impl<'a> Loader<'a> {
 }
 
 fn left_alone(path: &Path, error: &std::io::Error) -> String {
-    format!("{} was left alone: {error}", path.display())
+    format!("{} was not looked for: it is {error}", path.display())
 }
 
 /// The path without `a/..` inside, so that messages read well.

@@ -69,3 +69,43 @@ impl ExprKind {
         }
     }
 }
+
+impl Expr {
+    /// Adds the names that are read, each once.
+    pub(super) fn add_names<'e>(&'e self, names: &mut Vec<&'e str>) {
+        match &self.kind {
+            ExprKind::Number(..) | ExprKind::Bool(_) | ExprKind::Text(_) => {}
+            ExprKind::Name(name) => {
+                if !names.contains(&name.as_str()) {
+                    names.push(name);
+                }
+            }
+            ExprKind::List(parts) | ExprKind::Call(_, parts) => {
+                parts.iter().for_each(|part| part.add_names(names));
+            }
+            ExprKind::Field(part, _) | ExprKind::Unary(_, part) => part.add_names(names),
+            ExprKind::Index(part, index) => {
+                [part, index].into_iter().for_each(|part| part.add_names(names));
+            }
+            ExprKind::Slice(part, from, to) => {
+                part.add_names(names);
+                [from, to].into_iter().flatten().for_each(|part| part.add_names(names));
+            }
+            ExprKind::Binary(_, pair) => {
+                [&pair.0, &pair.1].into_iter().for_each(|part| part.add_names(names));
+            }
+            ExprKind::If(parts) => {
+                [&parts.0, &parts.1, &parts.2].into_iter().for_each(|part| part.add_names(names));
+            }
+            ExprKind::Each(each) => {
+                each.list.add_names(names);
+                let mut own = Vec::new();
+                let more = [&each.key, &each.condition];
+                let parts = std::iter::once(&each.item).chain(more.into_iter().flatten());
+                parts.for_each(|part| part.add_names(&mut own));
+                own.retain(|name| *name != each.name && !names.contains(name));
+                names.extend(own);
+            }
+        }
+    }
+}

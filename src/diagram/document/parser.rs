@@ -10,6 +10,7 @@ use legwork_block::{
 use smallvec::SmallVec;
 
 use super::{DEPTH_LIMIT, literal};
+use crate::lookalikes;
 
 /// Errors are rare and large, values many.
 type Parsed<T> = Result<T, Box<Diagnostic>>;
@@ -100,7 +101,7 @@ impl<'t> Parser<'t> {
         let (length, found) = match self.rest().chars().next() {
             None => (0, "the end of the file".to_owned()),
             Some(_) if word > 0 => (word, format!("`{}`", &self.rest()[..word])),
-            Some(c) => (c.len_utf8(), format!("`{c}`")),
+            Some(c) => (c.len_utf8(), lookalikes::shown(c)),
         };
         self.error(self.at, self.at + length, format!("expected {what}, found {found}"))
     }

@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use legwork_block::{Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind, Place};
+use legwork_block::{
+    Arguments, Diagnostic, Label, Name, Named, Node, NodeField, NodeKind, Place, Span,
+};
 
 use super::structural::At;
 use super::tree::{Env, Hole, Item};
@@ -40,7 +42,9 @@ impl Expander<'_> {
         };
         // `in:` of the merged block is read where the Use is written; its parameters are literal,
         // and a composite's own text where the choice is written.
+        let before = self.diagnostics.len();
         let choice = self.expand_block(frame, path.to_owned(), &merged, &hole.env);
+        self.blame_filling(before, &hole, node);
         let Some(interface) = &hole.interface else { return choice };
         let declared_with = Env::of_names(Rc::clone(&hole.interface_names), &self.budget);
         let (interface, interface_env) = self.interface(interface, &declared_with);
@@ -60,6 +64,29 @@ impl Expander<'_> {
         }
         let outs = interface.outputs.keys().cloned().collect();
         Item::Hole { choice: Box::new(choice), outs, name }
+    }
+
+    /// Tells at what fills a hole that it does not take what the mask hands to it: who fills it
+    /// chose the one, and mends nothing in the other.
+    fn blame_filling(&mut self, before: usize, hole: &Hole, user: &Node) {
+        let Some(kind) = hole.choice.kind_name().filter(|kind| kind.span.file != user.span.file)
+        else {
+            return;
+        };
+        let handed = |span: Span| {
+            let within = |outer: Span| {
+                span.file == outer.file && outer.start <= span.start && span.end <= outer.end
+            };
+            let own = user.fields().iter().filter(|field| field.name.text != "in");
+            own.clone().any(|field| within(field.name.span) || within(field.value.span))
+        };
+        self.diagnostics.change_from(before, |found| {
+            let place = found.primary.span;
+            if handed(place) {
+                found.primary.span = kind.span;
+                found.secondary.insert(0, Label { span: place, text: "handed on here".to_owned() });
+            }
+        });
     }
 
     fn find_hole(&mut self, name: &str, node: &Node, env: &Env) -> Option<Hole> {

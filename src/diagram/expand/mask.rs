@@ -10,6 +10,7 @@ use legwork_block::{
 
 use super::composite::Inside;
 use super::file::construct_in;
+use super::origins::{MaskUse, Origin};
 use super::structural::At;
 use super::tree::{Around, Env, Hole, Item};
 use super::{Expander, check_format};
@@ -198,6 +199,22 @@ fn adopt(unit: Unit, value: Value) -> Result<Value, Unit> {
     }
 }
 
+/// Where the parameters and holes of a mask that is used in `instance` are written.
+fn origins(instance: &Node, mask: &MaskFile<'_>) -> BTreeMap<String, Origin> {
+    let params = mask.params.iter().flat_map(Entries::iter);
+    let entries = params.chain(mask.holes.iter().flat_map(Entries::iter));
+    let origin = |entry: Entry<'_>| {
+        let default = || entry.value.field("default").map(|node| Origin::Default(node.span));
+        let given = instance.field(entry.name).map(|node| Origin::Given(node.span));
+        Some((entry.name.to_owned(), given.or_else(default)?))
+    };
+    let wires = instance.field("in").and_then(Node::map).unwrap_or_default();
+    let wires = wires
+        .iter()
+        .filter_map(|(name, wire)| Some((format!("^{}", name.text()?), Origin::Given(wire.span))));
+    entries.filter_map(origin).chain(wires).collect()
+}
+
 impl Expander<'_> {
     pub(super) fn expand_mask(
         &mut self,
@@ -216,16 +233,31 @@ impl Expander<'_> {
             return Item::Broken;
         }
         let Some(mask) = self.mask_file(&name, file) else { return Item::Broken };
+        let file = mask.span.file;
         let Some(mask) = language::read::<MaskFile<'_>>(&mask, self.diagnostics) else {
             return Item::Broken;
         };
         check_format(mask.format, self.diagnostics);
+        let used = MaskUse {
+            file,
+            is_built_in: name.starts_with("std:"),
+            path: at.path.to_owned(),
+            at: part.at,
+            names: origins(node, &mask),
+        };
+        let before = self.diagnostics.len();
         let mut around = (*env.around).clone();
         around.masks.push(name);
-        let Some(inner) = self.mask_env(node, &mask, env, &Rc::new(around)) else {
-            return Item::Broken;
-        };
-        self.expand_inside(at, part.inputs, mask.inside, part.at, &inner)
+        let inner = self.mask_env(node, &mask, env, &Rc::new(around));
+        let item =
+            inner.map(|inner| self.expand_inside(at, part.inputs, mask.inside, part.at, &inner));
+        self.loader.with_sources(|sources| {
+            self.diagnostics.change_from(before, |found| {
+                used.move_out(found, sources);
+            });
+        });
+        self.origins.add(used);
+        item.unwrap_or(Item::Broken)
     }
 
     /// The parsed file of a mask, once per file.

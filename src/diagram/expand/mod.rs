@@ -18,6 +18,7 @@ mod judge;
 mod leaf;
 mod mask;
 mod names;
+mod origins;
 mod part;
 mod resolve;
 mod robot_file;
@@ -55,6 +56,7 @@ pub(crate) use group::is_group;
 pub(crate) use judge::JudgeEntry;
 pub use judge::reductions;
 pub use mask::parameter_kinds;
+pub(crate) use origins::Origins;
 pub(crate) use resolve::Resolver;
 pub(crate) use run::Run;
 pub(crate) use sections::{check_format, sections};
@@ -283,6 +285,8 @@ pub(crate) struct Expander<'a> {
     run: Option<Run>,
     chosen: BTreeMap<String, (String, Span)>,
     masks: BTreeMap<String, Option<Rc<Node>>>,
+    /// Where values come from, for messages.
+    origins: Origins,
     /// Variants whose own mistakes are reported already.
     failed_variants: BTreeSet<String>,
     /// What expressions may still make.
@@ -356,8 +360,14 @@ impl<'a> Expander<'a> {
             resources_inside: Vec::new(),
             model_blocks: None,
             masks: BTreeMap::new(),
+            origins: Origins::default(),
             failed_variants: BTreeSet::new(),
         }
+    }
+
+    /// Where values come from.
+    pub(crate) fn take_origins(&mut self) -> Origins {
+        std::mem::take(&mut self.origins)
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {

@@ -108,13 +108,18 @@ impl Expander<'_> {
         if document.kind_name().is_none_or(|kind| kind.text != "Diagram") {
             let mut diagnostic =
                 wrong_type(document, "Diagram(format: 2, run: (…), blocks: { … })");
-            if document.kind_name().is_some_and(|kind| kind.text == "Mask") {
-                diagnostic = diagnostic.hint("a mask runs inside a diagram: Mask(file: \"…\")");
+            if let Some(kind) = document.kind_name() {
+                diagnostic = match kind.text.as_str() {
+                    "Mask" => diagnostic.hint("a mask runs inside a diagram: Mask(file: \"…\")"),
+                    found => diagnostic.suggest(found, ["Diagram", "Mask", "Patch"]),
+                };
+                diagnostic.primary.span = kind.span;
             }
             self.report(diagnostic);
             return None;
         }
         let diagram: Diagram<'_> = language::read(document, self.diagnostics)?;
+        self.origins.begin(document);
         let diagrams = vec![self.loader.name_of(document.span.file)];
         let around = Rc::new(Around { diagrams, ..Around::default() });
         let env = self.begin_diagram(&diagram, document, around);

@@ -1,0 +1,243 @@
+//! Where values come from: a mistake in a value that a mask was given is told at the line of who
+//! gave it, and one in a parameter shows where the parameter is defined.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use legwork_block::{Diagnostic, Expression, FileId, Label, Node, Span};
+
+use crate::render::SourceMap;
+
+/// Mistakes that are in a value, wherever it is used; others are where they are told.
+const OF_VALUES: [&str; 19] = [
+    "expression-index",
+    "expression-length",
+    "expression-number",
+    "expression-size",
+    "expression-type",
+    "invalid-parameter",
+    "out-of-range",
+    "parameter",
+    "parameter-type",
+    "quantity",
+    "questionable-parameter",
+    "rate-conflict",
+    "robot",
+    "slice-out-of-range",
+    "unit-mismatch",
+    "unknown-robot",
+    "wrong-frame",
+    "wrong-shape",
+    "wrong-type",
+];
+
+/// Most parameters whose definitions one message shows.
+const MOST: usize = 3;
+
+/// Most names through which one stands for another.
+const CHAIN_LIMIT: usize = 50;
+
+/// What a parameter of a mask is.
+#[derive(Clone, Copy)]
+pub(super) enum Origin {
+    /// What the mask's user wrote.
+    Given(Span),
+    /// What the mask itself says.
+    Default(Span),
+}
+
+/// A mask where it is used.
+pub(super) struct MaskUse {
+    /// The mask's own file.
+    pub(super) file: FileId,
+    /// Whether that file is a built-in one, in which its user mends nothing.
+    pub(super) is_built_in: bool,
+    /// The path of the part.
+    pub(super) path: String,
+    /// The kind's name where the mask is used.
+    pub(super) at: Span,
+    /// Its parameters and holes, and its inputs as `^u`.
+    pub(super) names: BTreeMap<String, Origin>,
+}
+
+impl MaskUse {
+    /// Moves what is wrong inside the mask to what its user wrote; whether it was moved.
+    pub(super) fn move_out(&self, found: &mut Diagnostic, sources: &SourceMap) -> bool {
+        let inside = found.primary.span;
+        if inside.file != self.file || !OF_VALUES.contains(&found.code) {
+            return false;
+        }
+        let mut given = BTreeSet::new();
+        for name in names_at(sources, inside) {
+            self.add_given(&name, sources, &mut given, 0);
+        }
+        let mut given = given.into_iter();
+        let (place, text) = match (given.next(), self.is_built_in) {
+            (Some(place), _) => (place, "used here"),
+            (None, true) => (self.at, "here, inside"),
+            (None, false) => return false,
+        };
+        let moved = Label { span: place, text: String::new() };
+        let before = std::mem::replace(&mut found.primary, moved);
+        let text = if before.text.is_empty() { text.to_owned() } else { before.text };
+        found.secondary.insert(0, Label { span: inside, text });
+        let others = given.take(MOST - 1).map(|span| Label { span, text: "and this".to_owned() });
+        found.secondary.extend(others);
+        true
+    }
+
+    /// Adds what the user wrote for a name, or for the names in its default.
+    fn add_given(&self, name: &str, sources: &SourceMap, given: &mut BTreeSet<Span>, depth: usize) {
+        match self.names.get(name) {
+            Some(Origin::Given(span)) => {
+                given.insert(*span);
+            }
+            Some(Origin::Default(span)) if depth < CHAIN_LIMIT => {
+                for name in names_at(sources, *span) {
+                    self.add_given(&name, sources, given, depth + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What the names in a diagram stand for.
+#[derive(Default)]
+pub(crate) struct Origins {
+    /// Where the value of each parameter of the diagram that runs is written.
+    params: BTreeMap<String, Span>,
+    /// All masks.
+    uses: Vec<MaskUse>,
+    /// The file of the diagram that runs.
+    file: FileId,
+}
+
+impl Origins {
+    /// Takes note of the parameters of the diagram that runs.
+    pub(super) fn begin(&mut self, document: &Node) {
+        self.file = document.span.file;
+        let params = document.field("params").and_then(Node::map).unwrap_or_default();
+        for (name, value) in params {
+            let is_param = value.kind_name().is_some_and(|kind| kind.text == "Param");
+            let written = value.field("value").filter(|_| is_param).unwrap_or(value);
+            self.params.extend(name.text().map(|name| (name.to_owned(), written.span)));
+        }
+    }
+
+    /// Takes note of names that mean something else somewhere.
+    pub(super) fn hide<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) {
+        names.into_iter().for_each(|name| {
+            self.params.remove(name);
+        });
+    }
+
+    pub(super) fn add(&mut self, used: MaskUse) {
+        self.uses.push(used);
+    }
+
+    /// Tells what is wrong with values at those who wrote them.
+    pub(crate) fn explain(&self, found: &mut Diagnostic, sources: &SourceMap) {
+        // Masks in masks.
+        for _ in 0..CHAIN_LIMIT {
+            if !self.use_of(found).is_some_and(|used| used.move_out(found, sources)) {
+                break;
+            }
+        }
+        self.define(found, sources);
+    }
+
+    /// The mask inside which the mistake is: that whose path the message names, or the only one.
+    fn use_of(&self, found: &Diagnostic) -> Option<&MaskUse> {
+        let mut of_file = self.uses.iter().filter(|used| used.file == found.primary.span.file);
+        let named = of_file.clone().filter(|used| names_path(&found.message, &used.path));
+        let longest = named.max_by_key(|used| used.path.len());
+        longest.or_else(|| of_file.next().filter(|_| of_file.next().is_none()))
+    }
+
+    /// Shows the definitions of the parameters in a wrong value.
+    fn define(&self, found: &mut Diagnostic, sources: &SourceMap) {
+        if !OF_VALUES.contains(&found.code) {
+            return;
+        }
+        let mut names = Vec::new();
+        let labels = std::iter::once(&found.primary).chain(&found.secondary);
+        for (i, Label { span, text }) in labels.enumerate() {
+            if span.file != self.file {
+                continue;
+            }
+            if i == 0 {
+                names.extend(names_at(sources, *span));
+            } else if found.code == "unit-mismatch" && text.contains(" is in ") {
+                // It stands at the kind of the block that has the unit from its parameters.
+                names.extend(names_behind(sources, *span));
+            }
+        }
+        let known = |span| {
+            std::iter::once(&found.primary).chain(&found.secondary).any(|label| label.span == span)
+        };
+        let mut more = Vec::new();
+        for name in names {
+            let Some(&span) = self.params.get(&name) else { continue };
+            if !known(span) && more.len() < MOST && more.iter().all(|l: &Label| l.span != span) {
+                more.push(Label { span, text: format!("`{name}` is defined here") });
+            }
+        }
+        found.secondary.extend(more);
+    }
+}
+
+/// Whether a message names something inside the part of this path.
+fn names_path(message: &str, path: &str) -> bool {
+    message.match_indices(path).any(|(at, _)| {
+        let before = message[..at].chars().next_back();
+        let behind = message[at + path.len()..].chars().next();
+        behind == Some('.') && before.is_none_or(|c| !c.is_alphanumeric() && !"_.[".contains(c))
+    })
+}
+
+/// The names in the expressions at a place, which may be a part of one.
+fn names_at(sources: &SourceMap, span: Span) -> Vec<String> {
+    let text = sources.text(span.file);
+    let (start, end) = (span.start as usize, span.end as usize);
+    let (Some(before), Some(inside)) = (text.get(..start), text.get(start..end)) else {
+        return Vec::new();
+    };
+    if let Some(wire) = inside.strip_prefix("\"^") {
+        let name = wire.split(['.', '[', '"']).next().unwrap_or_default();
+        return vec![format!("^{name}")];
+    }
+    let opened = before.rfind('"').map(|quote| &before[quote + 1..]);
+    match opened {
+        Some(expression) if expression.starts_with('=') => names_in(inside, span),
+        _ => names_in_texts(inside, span),
+    }
+}
+
+/// The names in the expressions between the brackets behind a place.
+fn names_behind(sources: &SourceMap, span: Span) -> Vec<String> {
+    let rest = sources.text(span.file).get(span.end as usize..).unwrap_or_default();
+    let (mut depth, mut is_text) = (0_usize, false);
+    for (at, c) in rest.char_indices() {
+        match c {
+            '"' => is_text = !is_text,
+            '(' if !is_text => depth += 1,
+            ')' if !is_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && !is_text {
+            return names_in_texts(&rest[..at], span);
+        }
+    }
+    Vec::new()
+}
+
+/// The names in all texts that are expressions.
+fn names_in_texts(source: &str, span: Span) -> Vec<String> {
+    let texts = source.split("\"=").skip(1);
+    texts.flat_map(|text| names_in(text.split('"').next().unwrap_or_default(), span)).collect()
+}
+
+fn names_in(expression: &str, span: Span) -> Vec<String> {
+    let parsed = Expression::parse(expression, span);
+    parsed.map_or(Vec::new(), |e| e.names().into_iter().map(str::to_owned).collect())
+}
