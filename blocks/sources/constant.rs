@@ -36,7 +36,7 @@ impl Pure for Constant {
 
 #[cfg(test)]
 mod tests {
-    use legwork_block::PortUnit;
+    use legwork_block::{PortUnit, Unit};
     use serde_json::json;
 
     use super::*;
@@ -59,9 +59,10 @@ mod tests {
         assert_eq!(constant.declaration.outputs[0].unit, PortUnit::Is("m".into()));
         // A bare number takes a unit, zero and a list of several have none.
         assert!(matches!(bench(&json!(1)).declaration.outputs[0].unit, PortUnit::Of(_)));
-        for value in [json!([0, 0]), json!(["1 m", "2 s"])] {
-            assert_eq!(bench(&value).declaration.outputs[0].unit, PortUnit::Unspecified);
-        }
+        let unit = |value: serde_json::Value| bench(&value).declaration.outputs[0].unit.clone();
+        assert_eq!(unit(json!([0, 0])), PortUnit::Unspecified);
+        let each = PortUnit::List(vec![Some(Unit::METRE.into()), Some(Unit::SECOND.into()), None]);
+        assert_eq!(unit(json!(["1 m", "2 s", 0])), each);
     }
 
     #[test]

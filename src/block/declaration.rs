@@ -94,6 +94,8 @@ pub enum PortUnit {
     Adopted,
     /// Of an input: each of these is that of some of its elements, which may have several.
     Each(Vec<SymbolicUnit>),
+    /// Of an input whose elements have several units: those that an element may have, as `N, N m`.
+    Among(&'static str),
     /// Of an output: the unit of every element of a vector; `None` of one that fits any.
     List(Vec<Option<SymbolicUnit>>),
     /// The unit that all of these have, if it is one: a signal put together from parts.

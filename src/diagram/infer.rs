@@ -109,6 +109,7 @@ pub(crate) fn infer<'l>(
     let stuck = inference.wires(diagnostics);
     inference.assertions(diagnostics);
     inference.settle_units(diagnostics);
+    inference.units_among(diagnostics);
     for entry in logs {
         let Logged::Port(source) = &entry.source else { continue };
         if let Err(Blocked::Wrong(diagnostic)) = inference.carried(source) {
@@ -173,7 +174,7 @@ impl<'a> Inference<'a> {
     fn wires(&mut self, diagnostics: &mut Diagnostics) -> Vec<Open> {
         let mut open: Vec<Open> = Vec::with_capacity(self.network.blocks.len());
         let mut misfits: Vec<Misfit> = Vec::new();
-        for &block in &self.network.by_path {
+        for block in self.sources_first() {
             if !self.network.blocks[block].joins_copies {
                 self.open_wires(block, &mut open);
             }
@@ -205,6 +206,34 @@ impl<'a> Inference<'a> {
             }
         }
         open
+    }
+
+    /// All blocks, each behind those that it reads as far as there is no loop: what does not fit
+    /// is then found where a signal is read, not where it is made.
+    fn sources_first(&self) -> Vec<BlockId> {
+        let blocks = &self.network.blocks;
+        let mut order = Vec::with_capacity(blocks.len());
+        let mut is_met = vec![false; blocks.len()];
+        // Blocks to look at, and whether all that they read is in the order.
+        let mut open: Vec<(BlockId, bool)> = Vec::new();
+        for &root in &self.network.by_path {
+            open.push((root, false));
+            while let Some((block, is_ready)) = open.pop() {
+                if is_ready {
+                    order.push(block);
+                } else if !std::mem::replace(&mut is_met[block.index()], true) {
+                    open.push((block, true));
+                    for wire in blocks[block].inputs.iter().rev().flatten() {
+                        wire.source.each_port(&mut |part| {
+                            if !is_met[part.block.index()] {
+                                open.push((part.block, false));
+                            }
+                        });
+                    }
+                }
+            }
+        }
+        order
     }
 
     /// Adds the wires into a block.

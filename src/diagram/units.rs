@@ -33,6 +33,7 @@ impl UnitTerm {
             PortUnit::Unspecified
             | PortUnit::Adopted
             | PortUnit::Each(_)
+            | PortUnit::Among(_)
             | PortUnit::List(_)
             | PortUnit::Common(_) => Self::Unspecified,
         }
@@ -42,7 +43,7 @@ impl UnitTerm {
     pub(crate) fn wanted(unit: &PortUnit) -> impl Iterator<Item = Self> {
         let (one, each) = match unit {
             PortUnit::Each(parts) => (None, parts.as_slice()),
-            PortUnit::Unspecified => (None, &[][..]),
+            PortUnit::Unspecified | PortUnit::Among(_) => (None, &[][..]),
             other => (Some(Self::of(other)), &[][..]),
         };
         one.into_iter().chain(each.iter().cloned().map(Self::Of))

@@ -446,7 +446,12 @@ impl Port {
             (true, true) => (quote!(optional_input), quote!(note_optional)),
             (false, _) => (quote!(output), quote!(note_out)),
         };
-        let unit = self.unit.iter();
+        let unit = self.unit.iter().map(|unit| quote!(#unit));
+        // What the documentation says of elements of several units holds for what is connected.
+        let among = self.said.units.as_ref().filter(|units| units.contains(", "));
+        let among = among.filter(|_| self.is_input && self.unit.is_none());
+        let among = among.map(|units| quote!(::legwork_block::PortUnit::Among(#units)));
+        let unit = unit.chain(among);
         let frame = self.frame.iter();
         let infinite = self.is_infinite.then(|| quote!(.may_be_infinite())).into_iter();
         let elements = self.elements.iter().map(|(of, part)| quote!(.elements_of(&#of, #part)));

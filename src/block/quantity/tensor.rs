@@ -63,17 +63,31 @@ pub struct Tensor {
     data: Vec<f64>,
     unit: Option<Unit>,
     is_mixed: bool,
+    /// That of each number of a list whose numbers have several.
+    units: Vec<Option<Unit>>,
 }
 
 impl Tensor {
     /// A number without unit.
     pub fn scalar(value: f64) -> Self {
-        Self { shape: Vec::new(), data: vec![value], unit: None, is_mixed: false }
+        Self {
+            shape: Vec::new(),
+            data: vec![value],
+            unit: None,
+            is_mixed: false,
+            units: Vec::new(),
+        }
     }
 
     /// A vector without unit.
     pub fn vector(values: &[f64]) -> Self {
-        Self { shape: vec![values.len()], data: values.to_vec(), unit: None, is_mixed: false }
+        Self {
+            shape: vec![values.len()],
+            data: values.to_vec(),
+            unit: None,
+            is_mixed: false,
+            units: Vec::new(),
+        }
     }
 
     /// `[]` for a number, `[n]` for a vector, `[rows, columns]` for a matrix.
@@ -96,11 +110,15 @@ impl Tensor {
         self.is_mixed
     }
 
-    /// The unit of a port with these numbers: adopted if they have none, nothing said if they have
-    /// several or are all zero, which has every unit.
+    /// The unit of a port with these numbers: adopted if they have none, that of each if a list has
+    /// several, nothing said of a matrix with several or of zeros, which have every unit.
     pub fn port_unit(&self) -> PortUnit {
         match self.unit() {
             Some(unit) => unit.into(),
+            None if !self.units.is_empty() => {
+                let each = self.units.iter().map(|unit| unit.map(Into::into));
+                PortUnit::List(each.collect())
+            }
             None if self.is_mixed || self.data.iter().all(|number| *number == 0.0) => {
                 PortUnit::Unspecified
             }
@@ -110,16 +128,18 @@ impl Tensor {
 
     /// The tensor of the entries, if they make a number, a vector or a matrix.
     fn from_entry(entry: Entry) -> Result<Self, String> {
-        let (mut unit, mut is_mixed) = (None, false);
+        let (mut unit, mut is_mixed, mut units) = (None, false, Vec::new());
         let mut join = |one: Scalar| {
             is_mixed |= matches!((unit, one.unit), (Some(a), Some(b)) if !Unit::agrees(a, b));
             unit = unit.or(one.unit);
+            units.push(one.unit);
             one.value
         };
         let items = match entry {
             Entry::One(one) => {
                 let (shape, data) = (Vec::new(), vec![one.value]);
-                return Ok(Self { shape, data, unit: one.unit, is_mixed: false });
+                let units = Vec::new();
+                return Ok(Self { shape, data, unit: one.unit, is_mixed: false, units });
             }
             Entry::Many(items) => items,
         };
@@ -159,7 +179,10 @@ impl Tensor {
                 (0..width).flat_map(|c| rows.iter().map(move |(_, row)| row[c])).collect(),
             ),
         };
-        Ok(Self { shape, data, unit, is_mixed })
+        if !is_mixed || shape.len() != 1 {
+            units.clear();
+        }
+        Ok(Self { shape, data, unit, is_mixed, units })
     }
 }
 

@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use legwork_block::quantity::turns_hint;
-use legwork_block::{Diagnostic, Diagnostics, PortUnit, Span, SymbolicUnit, Unit, Var};
+use legwork_block::{Diagnostic, Diagnostics, PortUnit, Span, SymbolicUnit, Unit, Var, parse_unit};
 
 use super::Inference;
 use super::wire::Blocked;
 use crate::expand::Assertion;
-use crate::ids::BlockId;
+use crate::ids::{BlockId, Id as _};
 use crate::network::{Source, source_text};
 use crate::units::{Cause, Clash, UnitTerm};
 
@@ -98,6 +98,53 @@ impl Inference<'_> {
                 self.late_conflict(cause, &clash, diagnostics);
             }
         }
+    }
+
+    /// Holds what is connected to inputs whose elements have several units against those.
+    pub(super) fn units_among(&mut self, diagnostics: &mut Diagnostics) {
+        for block in self.network.by_path.clone() {
+            for input in 0..self.network.blocks[block].inputs.len() {
+                let of = &self.network.blocks[block];
+                let PortUnit::Among(text) = of.declaration.inputs[input].unit else { continue };
+                let Some(wire) = of.inputs[input].clone() else { continue };
+                let each = text.split(',').map(|unit| unit.trim().replace(' ', "*"));
+                let each =
+                    each.map(|unit| parse_unit(&unit.replace('²', "^2")).map(|(unit, _)| unit));
+                // A text that is no list of units says nothing, as everywhere.
+                let Ok(allowed) = each.collect::<Result<Vec<Unit>, _>>() else { continue };
+                let found = self.units_of(&wire.source);
+                let strange = |unit: &Unit| {
+                    *unit != Unit::ONE && !allowed.iter().any(|allowed| allowed.agrees(*unit))
+                };
+                let Some(unit) = found.into_iter().find(strange) else { continue };
+                let of = &self.network.blocks[block];
+                let name = &of.declaration.inputs[input].name;
+                let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+                let allowed = allowed.join(" or ");
+                let message =
+                    format!("`{}.{name}` expected the unit {allowed}, found {unit}", of.path);
+                let mut found = Diagnostic::error("unit-mismatch", wire.span, message);
+                if let Some((span, source)) = self.place_of(&wire.source) {
+                    found = found.also(span, format!("{source} is in {unit}"));
+                }
+                diagnostics.push(found);
+            }
+        }
+    }
+
+    /// The units of the numbers of a source, as far as they are known.
+    fn units_of(&mut self, source: &Source) -> Vec<Unit> {
+        let Ok(found) = self.carried(source) else { return Vec::new() };
+        let known = |unit: &SymbolicUnit| self.solution.units.unit(unit)?.known();
+        if let UnitTerm::Of(unit) = &found.unit
+            && let Some(unit) = known(unit)
+        {
+            return vec![unit];
+        }
+        let Source::Port(part) = source else { return Vec::new() };
+        let list = self.elements.get(&(part.block, part.output.index()));
+        let list = list.filter(|_| part.select.is_empty());
+        list.into_iter().flatten().flatten().filter_map(known).collect()
     }
 
     /// Finds the outputs in a power of time by a factor without unit.
