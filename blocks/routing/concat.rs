@@ -15,8 +15,9 @@ use crate::math::sum::input_count;
 /// | out `y` | vector of all elements | that of the inputs |
 #[parameters(aliases("mux", "vector concatenate", "stack"))]
 pub struct Concat {
-    /// How many inputs, at least 1.
-    pub count: usize,
+    /// How many inputs, at least 1; without it as many as are connected.
+    #[default]
+    pub count: Option<usize>,
     /// What the inputs are: `Vectors` or `Numbers`.
     #[default]
     pub of: Pieces,
@@ -34,9 +35,15 @@ pub enum Pieces {
 }
 
 impl Concat {
-    /// The node that does the work.
-    fn node(&self) -> ConcatVectors {
-        ConcatVectors { scalar: vec![self.of == Pieces::Numbers; self.count] }
+    /// How many inputs there are if these are connected.
+    fn count(&self, connected: &[&str]) -> Result<usize, Invalid> {
+        let number = |name: &&str| name.strip_prefix('u')?.parse::<usize>().ok();
+        let last = connected.iter().filter_map(number).max();
+        match self.count.or(last) {
+            Some(count) => input_count("count", count),
+            None => Err(Invalid::new("expected inputs `u1`, `u2`, …, found none")
+                .hint("connect them, `in: { \"u1\": \"block.port\" }`, or write `count: 2`")),
+        }
     }
 }
 
@@ -46,8 +53,8 @@ impl Pure for Concat {
     type Plan = (ConcatVectors, (Vec<Piece>, Out<Vector>));
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        input_count("count", self.count)?;
-        let node = self.node();
+        let count = self.count(ports.connected())?;
+        let node = ConcatVectors { scalar: vec![self.of == Pieces::Numbers; count] };
         let plan = Pure::plan(&node, ports)?;
         Ok((node, plan))
     }
@@ -92,6 +99,15 @@ mod tests {
         let concat: Concat = block(json!({ "count": 2, "of": "Numbers" }));
         let mut bench = Bench::new(concat, &[Type::Real, Type::Real]).expect("a concatenation");
         assert_eq!(bench.y(0.0, &[("u1", &[1.0]), ("u2", &[2.0])]), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn without_a_count_there_are_as_many_inputs_as_are_connected() {
+        let concat: Concat = block(json!({}));
+        assert_eq!(concat.count(&["u1", "u3", "x"]), Ok(3));
+        assert_eq!(block::<Concat>(json!({ "count": 2 })).count(&["u1"]), Ok(2));
+        assert!(concat.count(&[]).is_err_and(|invalid| invalid.message.contains("found none")));
+        assert!(concat.count(&["u99999999"]).is_err());
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub struct Ports<'a> {
     seed: u64,
     solver: Solver,
     in_function: bool,
+    connected: &'a [&'a str],
     budget: Option<&'a dyn Fn(usize) -> bool>,
     pub(crate) declaration: Declaration,
 }
@@ -137,6 +138,7 @@ impl<'a> Ports<'a> {
             seed: 0,
             solver: Solver::SemiImplicitEuler,
             in_function: false,
+            connected: &[],
             budget: None,
             declaration: Declaration::default(),
         }
@@ -165,6 +167,17 @@ impl<'a> Ports<'a> {
     #[must_use]
     pub fn in_function(self) -> Self {
         Self { in_function: true, ..self }
+    }
+
+    /// For a block whose inputs of these names are connected.
+    #[must_use]
+    pub fn connecting(self, connected: &'a [&'a str]) -> Self {
+        Self { connected, ..self }
+    }
+
+    /// The names of the inputs that are connected, whether the block has them or not.
+    pub fn connected(&self) -> &'a [&'a str] {
+        self.connected
     }
 
     /// For a block of a diagram that may make so many values and no more: `budget` counts them, and

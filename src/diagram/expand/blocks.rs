@@ -20,13 +20,15 @@ use crate::network::{
 };
 
 /// A block on its way into the network.
-pub(super) struct NewBlock {
+pub(super) struct NewBlock<'n> {
     pub(super) path: String,
     pub(super) block: Arc<dyn ErasedBlock>,
     pub(super) span: Span,
     pub(super) parameters: SmallVec<[ParameterNote; 1]>,
     pub(super) text: String,
     pub(super) hidden: bool,
+    /// Names of the inputs that its user connects.
+    pub(super) connected: &'n [&'n str],
     pub(super) every: Option<Sampling>,
     pub(super) owner: Option<BlockId>,
     pub(super) gate: Option<BlockId>,
@@ -35,7 +37,7 @@ pub(super) struct NewBlock {
 
 impl Expander<'_> {
     /// Plans a block and adds it; `None` if that is not possible, which is then reported.
-    pub(super) fn add_block(&mut self, new: NewBlock) -> Option<BlockId> {
+    pub(super) fn add_block(&mut self, new: NewBlock<'_>) -> Option<BlockId> {
         let NewBlock { path, block, span, parameters, .. } = new;
         let run = self.run.as_ref()?;
         let budget = |count| self.budget.spend(count);
@@ -43,6 +45,7 @@ impl Expander<'_> {
             .within(&budget)
             .at(&path, run.seed)
             .under(run.solver.0)
+            .connecting(new.connected)
             .every(new.every.map(|every| every.period.to_f64()));
         if new.owner.is_some() {
             ports = ports.in_function();
@@ -205,6 +208,7 @@ impl Expander<'_> {
                             span,
                             parameters: SmallVec::new(),
                             hidden: true,
+                            connected: &[],
                             every: None,
                             owner,
                             gate: None,

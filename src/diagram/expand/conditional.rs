@@ -244,6 +244,7 @@ impl Expander<'_> {
             parameters,
             text: format!("{kind}({test:?})"),
             hidden: true,
+            connected: &[],
             every,
             owner: self.tree.frames[at.frame].owner,
             gate: None,

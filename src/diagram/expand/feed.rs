@@ -111,6 +111,7 @@ impl Expander<'_> {
         text.push(')');
         let span = node.map_or(written.span, |node| node.span);
         let block = self.add_block(NewBlock {
+            connected: &[],
             path: port.path.clone(),
             block: erase(input.clone()),
             span,

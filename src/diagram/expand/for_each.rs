@@ -90,6 +90,7 @@ impl Expander<'_> {
             self.report(Diagnostic::error("wrong-type", over.span, message));
             return Item::Broken;
         }
+        self.origins.hide(over.names());
         let mut lists: Vec<(String, Vec<Value>)> = Vec::new();
         for entry in over.iter() {
             let list = entry.value;
@@ -200,6 +201,7 @@ impl Expander<'_> {
                 }
             };
             let block = self.add_block(NewBlock {
+                connected: &[],
                 path: format!("{path}.{name}"),
                 block: if stack {
                     erase(StackRows { count: copies.len() })

@@ -88,6 +88,7 @@ impl Expander<'_> {
         let owner = self.tree.frames[frame].owner;
         let every = stated.or(self.every.filter(|_| owner.is_none()));
         let inputs = reserved.inputs.unwrap_or_default();
+        let connected: SmallVec<[&str; 4]> = inputs.iter().map(|(name, _)| name.as_str()).collect();
         let block = self.add_block(NewBlock {
             path,
             block,
@@ -95,11 +96,13 @@ impl Expander<'_> {
             parameters: notes(node),
             text: leaf_text(kind, node, env),
             hidden: false,
+            connected: &connected,
             every,
             owner,
             gate: self.gate,
             condition: None,
         });
+        drop(connected);
         self.pending.push(PendingInputs { block, inputs, frame, is_frame: false });
         let Some(block) = block else { return Item::Broken };
         self.expand_needs(block, reserved.needs.as_ref(), env);
