@@ -109,6 +109,9 @@ impl Mjcf {
     }
 }
 
+/// Other mistakes of a file that are shown beside the first.
+const MOST_OTHERS: usize = 8;
+
 /// The first thing that is wrong, with its line; the others beside it.
 fn refused(errors: &MjcfErrors) -> Invalid {
     let Some((first, others)) = errors.0.split_first() else {
@@ -121,9 +124,16 @@ fn refused(errors: &MjcfErrors) -> Invalid {
     if let Some(hint) = &first.hint {
         invalid = invalid.hint(hint.clone());
     }
-    for error in others {
-        let hint = error.hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}"));
+    // Advice that holds of several is given once.
+    let mut given: Vec<&String> = first.hint.iter().collect();
+    for error in others.iter().take(MOST_OTHERS) {
+        let hint = error.hint.as_ref().filter(|hint| !given.contains(hint));
+        given.extend(hint);
+        let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
         invalid = invalid.hint(format!("also {error}{hint}"));
+    }
+    if others.len() > MOST_OTHERS {
+        invalid = invalid.hint(format!("and {} others", others.len() - MOST_OTHERS));
     }
     invalid
 }

@@ -148,6 +148,7 @@ impl Layout {
                     link: link.name.clone(),
                     mass: inertia.mass(),
                     moments: inertia.principal_moments(),
+                    others: Vec::new(),
                 });
             }
             if options.base == Base::Fixed && *body == 0 {
@@ -247,8 +248,9 @@ fn collisions(robot: &Robot) -> Vec<Collision> {
 /// Warns of joints whose motion moves nothing that has mass or rotational inertia.
 fn warn_of_massless_joints(model: &Model, lines: &[usize], warnings: &mut Vec<Warning>) {
     let massless = model.massless_joints();
-    warnings.extend(
-        massless
-            .map(|i| Warning::MovesNoMass { line: lines[i], joint: model.joints[i].name.clone() }),
-    );
+    warnings.extend(massless.map(|i| Warning::MovesNoMass {
+        line: lines[i],
+        joint: model.joints[i].name.clone(),
+        others: Vec::new(),
+    }));
 }

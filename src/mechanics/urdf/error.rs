@@ -244,7 +244,8 @@ pub enum Warning {
     /// The inertia is physically impossible.
     #[error(
         "line {line}: link `{link}`: no body of {mass} kg has principal moments \
-         {moments:?} kg m²: they must be positive and none may exceed the sum of the others"
+         {:?} kg m²: they must be positive and none may exceed the sum of the others{}",
+        .moments.map(rounded), beside("link", .others)
     )]
     NonPhysicalInertia {
         /// Where the link starts.
@@ -255,14 +256,21 @@ pub enum Warning {
         mass: f64,
         /// Its principal moments [kg m²], ascending.
         moments: [f64; 3],
+        /// Other links of which the same holds.
+        others: Vec<String>,
     },
     /// A joint that should have limits has none.
-    #[error("line {line}: joint `{joint}` states no <limit>: position, speed and effort are free")]
+    #[error(
+        "line {line}: joint `{joint}` states no <limit>: position, speed and effort are free{}",
+        beside("joint", .others)
+    )]
     NoLimit {
         /// Where the joint starts.
         line: usize,
         /// The joint.
         joint: String,
+        /// Other joints of which the same holds.
+        others: Vec<String>,
     },
     /// Both limits of a joint are equal.
     #[error("line {line}: joint `{joint}`: both limits are {position}, the joint cannot move")]
@@ -328,14 +336,63 @@ pub enum Warning {
     /// Nothing that a joint moves has mass.
     #[error(
         "line {line}: joint `{joint}` moves no mass and has no rotor inertia: \
-         the mass matrix is singular; weld the joint or give it rotor inertia"
+         the mass matrix is singular; weld the joint or give it rotor inertia{}",
+        beside("joint", .others)
     )]
     MovesNoMass {
         /// Where the joint starts.
         line: usize,
         /// The joint.
         joint: String,
+        /// Other joints of which the same holds.
+        others: Vec<String>,
     },
+}
+
+impl Warning {
+    /// The name that the warning is about and where those of others go, if one warning can be about
+    /// several.
+    fn names(&mut self) -> Option<(&str, &mut Vec<String>)> {
+        match self {
+            Self::NonPhysicalInertia { link: name, others, .. }
+            | Self::NoLimit { joint: name, others, .. }
+            | Self::MovesNoMass { joint: name, others, .. } => Some((name, others)),
+            _ => None,
+        }
+    }
+}
+
+/// The warnings, with one in place of several that say the same of several links or joints.
+pub(super) fn gathered(warnings: Vec<Warning>) -> Vec<Warning> {
+    let mut out: Vec<Warning> = Vec::new();
+    for mut warning in warnings {
+        let kind = std::mem::discriminant(&warning);
+        let first = out.iter_mut().find(|known| std::mem::discriminant(*known) == kind);
+        match (first.and_then(Warning::names), warning.names()) {
+            (Some((_, others)), Some((name, _))) => others.push(name.to_owned()),
+            _ => out.push(warning),
+        }
+    }
+    out
+}
+
+/// Says that the same holds of others.
+fn beside(noun: &str, others: &[String]) -> String {
+    let mut names: Vec<String> =
+        others.iter().take(MOST_NAMES).map(|name| format!("`{name}`")).collect();
+    if others.len() > MOST_NAMES {
+        names.push(format!("{} more", others.len() - MOST_NAMES));
+    }
+    match others.len() {
+        0 => String::new(),
+        1 => format!("; so for the {noun} {}", names[0]),
+        count => format!("; so for {count} other {noun}s: {}", names.join(", ")),
+    }
+}
+
+/// With four digits.
+fn rounded(x: f64) -> f64 {
+    format!("{x:.3e}").parse().unwrap_or(x)
 }
 
 /// An element or attribute of a robot file that nothing reads.

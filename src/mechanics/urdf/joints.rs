@@ -112,7 +112,7 @@ impl Joints {
         if matches!(kind, JointKind::Revolute | JointKind::Prismatic) {
             let name = joint.name.clone();
             if joint.limit.is_none() {
-                warnings.push(Warning::NoLimit { line, joint: name });
+                warnings.push(Warning::NoLimit { line, joint: name, others: Vec::new() });
             } else if limit.lower == limit.upper {
                 warnings.push(Warning::Locked { line, joint: name, position: limit.lower });
             }

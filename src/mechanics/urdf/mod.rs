@@ -118,6 +118,6 @@ impl Model {
         if !what.is_empty() {
             warnings.push(Warning::NotUsed { what });
         }
-        Ok((model, warnings))
+        Ok((model, error::gathered(warnings)))
     }
 }
