@@ -50,6 +50,30 @@ pub fn elements(signal: &SignalRef) -> Vec<(String, Option<String>)> {
     named.collect()
 }
 
+/// What a message calls number `index` of the output `port` of a block: its name behind the port's,
+/// and what it is called, such as `nu_dot[24]` (`l_knee`).
+pub(crate) fn number_name(program: &Program, node: usize, port: usize, index: usize) -> String {
+    let node = &program.nodes[node];
+    let name = node.output_names.get(port).map_or("", |name| &**name);
+    let path = if name.is_empty() { node.path.clone() } else { format!("{}.{name}", node.path) };
+    let mut quantities = Vec::new();
+    if let Some(ty) = node.output_types.get(port) {
+        list(0, &path, (None, &[]), ty, &mut quantities);
+    }
+    let found = quantities.iter().find(|quantity| quantity.columns().contains(&index));
+    let Some(element) = found.map(|found| &found.elements[index - found.start]) else {
+        return format!("`{name}`");
+    };
+    let own = element.strip_prefix(node.path.as_str()).unwrap_or(element);
+    let own = own.trim_start_matches('.');
+    let label = || {
+        let (whole, at) = element.strip_suffix(']')?.rsplit_once('[')?;
+        let label = program.labels(whole).get(at.parse::<usize>().ok()?)?;
+        Some(format!(" (`{label}`)"))
+    };
+    format!("`{own}`{}", label().unwrap_or_default())
+}
+
 /// The quantities of one signal, with the unit of all its numbers or, of a vector, of each.
 pub(crate) fn list(
     channel: usize,

@@ -8,6 +8,7 @@ use legwork_program::{NodeId, Program};
 
 use super::engine::Engine;
 use super::plan::Task;
+use crate::comparison::quantity::number_name;
 use crate::fault::{Phase, RunFault};
 
 /// Most inputs, and most numbers of one, that a message shows.
@@ -61,15 +62,21 @@ impl Engine {
         for task in tasks {
             let own = task.own.range();
             let node = &self.plan.program.nodes[task.node];
-            for (port, name) in node.output_names.iter().enumerate() {
+            for port in 0..node.output_names.len() {
                 let slots = node.io.outputs.port(port).iter();
                 for slot in slots.filter(|slot| own.contains(&(slot.start as usize))) {
                     let infinite_is_fine = node.may_be_infinite[port];
-                    let bad = self.state.arena[slot.range()]
-                        .iter()
-                        .find(|v| v.is_nan() || (v.is_infinite() && !infinite_is_fine));
-                    if let Some(value) = bad {
-                        let mut message = format!("output `{name}` became {value}");
+                    let is_bad = |v: &f64| v.is_nan() || (v.is_infinite() && !infinite_is_fine);
+                    let numbers = &self.state.arena[slot.range()];
+                    if let Some(at) = numbers.iter().position(is_bad) {
+                        let place = slot.start as usize + at;
+                        let value = self.state.arena[place];
+                        let all = node.io.outputs.port(port).iter().flat_map(|s| s.range());
+                        let index = all.into_iter().position(|known| known == place);
+                        let program = &self.plan.program;
+                        let what =
+                            number_name(program, task.node.index(), port, index.unwrap_or(0));
+                        let mut message = format!("output {what} became {value}");
                         message += &self.made_of(task.node);
                         let fault = Fault { message };
                         return Some(self.fault_at(task.node, Phase::Output, fault));

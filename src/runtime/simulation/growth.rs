@@ -5,9 +5,10 @@
 //! so the largest number of every state is noted at each major step, for the last of them.
 
 use legwork_block::{ContinuousState, Fault, Slot};
-use legwork_program::{Node, NodeId, Program};
+use legwork_program::{NodeId, Program};
 
 use super::engine::Engine;
+use crate::comparison::quantity::number_name;
 use crate::fault::RunFault;
 
 /// Most major steps that are looked back at.
@@ -157,7 +158,7 @@ impl Engine {
         let node = &self.plan.program.nodes[grown.node];
         let Grown { last, factor, steps, since, per_step, .. } = grown;
         let since = (since * 1e9).round() / 1e9;
-        let what = self.number_of(node, grown.seen);
+        let what = self.number_of(grown.node, grown.seen);
         let message = format!(
             "the run diverges: {what} of `{}` grew {factor:.1e}-fold to {last:.1e} in {steps} \
              steps since t={since} s, by {per_step:.3} a step; in the end, in `{}`: {}",
@@ -237,7 +238,9 @@ impl Engine {
     }
 
     /// Which number of a state is the largest, in words.
-    fn number_of(&self, node: &Node, seen: Seen) -> String {
+    fn number_of(&self, id: NodeId, seen: Seen) -> String {
+        let program = &self.plan.program;
+        let node = &program.nodes[id];
         let position = |numbers: &[f64]| {
             let most = largest(numbers);
             numbers.iter().position(|x| x.abs() == most.abs()).unwrap_or(0)
@@ -245,8 +248,8 @@ impl Engine {
         match seen {
             Seen::Output(slot) => {
                 let i = position(&self.state.arena[slot.range()]);
-                let name = node.output_names.first().map_or("", |name| name);
-                if slot.len == 1 { format!("output `{name}`") } else { format!("`{name}[{i}]`") }
+                let name = number_name(program, id.index(), 0, i);
+                if slot.len == 1 { format!("output {name}") } else { name }
             }
             Seen::Continuous(slot) => {
                 let i = position(&self.state.x[slot.range()]);
@@ -254,14 +257,27 @@ impl Engine {
                 let positions = placed.filter(|it| matches!(it.state, ContinuousState::Second(_)));
                 let positions: Option<usize> =
                     positions.map(|placed| placed.parts.iter().map(|part| part.len()).sum());
+                let shown = self.shown_as(id, self.state.x[slot.start as usize + i]);
+                let shown = shown.map_or(String::new(), |shown| format!(", {shown},"));
                 match positions {
-                    Some(n) if i < n => format!("position {i}"),
-                    Some(n) => format!("velocity {}", i - n),
+                    Some(n) if i < n => format!("position {i}{shown}"),
+                    Some(n) => format!("velocity {}{shown}", i - n),
                     None if slot.len == 1 => "the state".to_owned(),
-                    None => format!("state {i}"),
+                    None => format!("state {i}{shown}"),
                 }
             }
         }
+    }
+
+    /// What shows the number `x` of a block's state among its outputs, if one does.
+    fn shown_as(&self, id: NodeId, x: f64) -> Option<String> {
+        let program = &self.plan.program;
+        let node = &program.nodes[id];
+        (0..node.output_names.len()).find_map(|port| {
+            let mut places = node.io.outputs.port(port).iter().flat_map(|slot| slot.range());
+            let index = places.position(|place| self.state.arena[place] == x)?;
+            Some(number_name(program, id.index(), port, index))
+        })
     }
 
     /// What may be behind a divergence.
