@@ -97,6 +97,35 @@ impl Verdict {
     }
 }
 
+/// Adds to warnings of joints past their limits why these did not hold them.
+fn say_why_past_limits(program: &Program, reports: &mut [(String, Report)]) {
+    let failed = reports.iter().filter(|(_, report)| report.solver_failures > 0);
+    let failed: Vec<String> = failed
+        .map(|(path, report)| {
+            let (failures, calls) = (report.solver_failures, report.solver_calls);
+            format!("`{path}` failed in {failures} of {calls} calls")
+        })
+        .collect();
+    let limits = program.nodes.iter().find(|node| node.kind == "JointLimits");
+    let why = match (limits, failed.is_empty()) {
+        (None, _) => ", which does not act: `JointLimits` makes limits contacts".to_owned(),
+        (Some(limits), true) => format!(
+            ": the contacts of `{}` give way so far; a shorter step, or a motor that pushes less, \
+             keeps it nearer",
+            limits.path
+        ),
+        (Some(limits), false) => format!(
+            ", which is a contact by `{}`: its force is wrong where the solver fails, {}",
+            limits.path,
+            failed.join(", ")
+        ),
+    };
+    let warnings = reports.iter_mut().flat_map(|(_, report)| &mut report.warnings);
+    for warning in warnings.filter(|warning| warning.name == "past-joint-limit") {
+        warning.message += &why;
+    }
+}
+
 impl Execution {
     /// Drives a simulation on from where it is.
     pub(crate) fn of(
@@ -123,11 +152,10 @@ impl Execution {
         let value = |value: &JudgeValue| simulation.arena()[value.slot as usize];
         let judged = program.judge.iter().map(value).collect();
         let decisive = simulation.checks().iter().map(|state| state.decisive).collect();
-        let reports = simulation
-            .reports()
-            .into_iter()
-            .map(|(path, report)| (path.to_owned(), report))
-            .collect();
+        let reports = simulation.reports().into_iter();
+        let mut reports: Vec<(String, Report)> =
+            reports.map(|(path, report)| (path.to_owned(), report)).collect();
+        say_why_past_limits(&program, &mut reports);
         Self {
             sim_time: simulation.time(),
             steps: simulation.step_count(),

@@ -34,6 +34,10 @@ pub(super) fn limited(model: &Model) -> Vec<(usize, Limited)> {
     joints.collect()
 }
 
+/// Name of the warning of a joint past a limit of position. What a run knows of limits and solvers
+/// is added to it where all reports are.
+const PAST_LIMIT: &str = "past-joint-limit";
+
 /// A joint past a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Past {
@@ -147,11 +151,8 @@ impl LimitWatch {
                  it back slowly, by their `recovery_speed`; start it within"
             )
         });
-        warn("past-joint-limit", &self.position, self.steps[0], &|(joint, found, limit)| {
-            format!(
-                "joint `{joint}` is at {found:.4}, past its limit {limit:.4}, which does not act: \
-                 `JointLimits` makes limits contacts"
-            )
+        warn(PAST_LIMIT, &self.position, self.steps[0], &|(joint, found, limit)| {
+            format!("joint `{joint}` is at {found:.4}, past its limit {limit:.4}")
         });
         warn("past-speed-limit", &self.speed, self.steps[1], &|(joint, found, limit)| {
             format!(
