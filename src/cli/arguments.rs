@@ -160,10 +160,10 @@ pub(crate) struct PlotArguments {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// Draw from this time on, as in `0.4 s`.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,
     /// Draw up to this time.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
     /// Draw one number over another, each a path; may be given several times.
     #[arg(long, num_args = 2, value_names = ["X", "Y"], action = clap::ArgAction::Append)]

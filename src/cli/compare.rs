@@ -52,7 +52,7 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "PATCH")]
     pub(crate) with: Vec<PathBuf>,
     /// Stop at this time instead of the diagram's, sooner or later, as in `2 s`.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
     /// Compare these signals instead of those that the diagram logs, as in
     /// `body.state,contact.f[0..3]`.

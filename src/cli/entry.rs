@@ -85,10 +85,42 @@ fn print_json(value: &Value) -> Result<(), Failure> {
     console::print(&format!("{value:#}\n"))
 }
 
+/// What to say of a negative value that is taken for an option: the parser's own advice would make
+/// a file of it.
+fn negative(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    let is_number = |word: &str| {
+        word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let at = arguments.iter().position(|word| word.to_str().is_some_and(is_number))?;
+    let word = arguments[at].to_str().filter(|word| !word.contains(is_hidden))?;
+    let option = arguments[..at].last()?.to_str().filter(|option| option.starts_with("--"));
+    Some(match option {
+        Some(option) if !option.contains(is_hidden) && !option.contains('=') => {
+            format!(
+                "`{word}` is taken for an option; as the value of {option} it is written \
+                     {option}='{word}'"
+            )
+        }
+        _ => {
+            format!("`{word}` is no option; a value stands behind its option, as in --set k={word}")
+        }
+    })
+}
+
 /// Help and version are answers; everything else that the parser says is a mistake.
 fn misunderstood(error: &clap::Error, arguments: &[OsString]) -> Code {
     let json = arguments.iter().any(|word| word == "--json");
     let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if let Some(text) = negative(error, arguments) {
+        console::say(&format!("error: {text}"));
+        if json {
+            let _ = print_json(&json!({ "error": text }));
+        }
+        return Code::Usage;
+    }
     // The parser repeats words as they are.
     let words = arguments.iter().map(|word| word.to_string_lossy());
     if words.into_iter().any(|word| word.contains(is_hidden)) {

@@ -92,7 +92,7 @@ pub(crate) struct Which {
     #[arg(long)]
     pub(crate) differences: bool,
     /// Sample a continuous result with this period, as in `10 ms`; inputs hold in between.
-    #[arg(long, value_name = "TIME", conflicts_with = "sampled")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "sampled")]
     pub(crate) every: Option<String>,
 }
 
@@ -265,6 +265,9 @@ fn text(found: &Linearization, analysis: &Analysis, simulated: &[(f64, c64, c64)
         let _ = writeln!(out, "  sine     {w} rad/s: {gain} dB, {phase} deg, {apart} % apart");
     }
     slopes(&mut out, found);
+    for note in found.notes() {
+        let _ = writeln!(out, "  note     {note}");
+    }
     if !found.held.is_empty() {
         let names = found.held.join("`, `");
         let _ = writeln!(out, "  held     discrete state of `{names}`");

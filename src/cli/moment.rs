@@ -21,13 +21,13 @@ pub(crate) struct Moment {
     pub(crate) overrides: Overrides,
     /// When it is linearised: a time of the run, as in `1 s`, or `trimmed`, where it holds still
     /// [default: t = 0].
-    #[arg(long, value_name = "TIME|trimmed")]
+    #[arg(long, value_name = "TIME|trimmed", allow_hyphen_values = true)]
     at: Option<String>,
     /// With `--at trimmed`: as --free of `legwork trim`.
     #[arg(long, value_name = "PATH")]
     free: Vec<String>,
     /// With `--at trimmed`: as --settle of `legwork trim`.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     settle: Option<String>,
 }
 

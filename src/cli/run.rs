@@ -29,7 +29,7 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) overrides: Overrides,
     /// Stop at this time instead of the diagram's, sooner or later, as in `2 s`.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
     /// Directory for run.mcap and run.json, where they replace those of another run, with its
     /// snapshots and problems [default: runs/<name of the diagram>, with a number where that holds
@@ -45,7 +45,7 @@ pub(crate) struct RunArguments {
     pub(crate) resume: Option<PathBuf>,
     /// Write a snapshot before the first step at or after this time, as in `1.5 s`, beside the
     /// recording; may be given several times.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) snapshot_at: Vec<String>,
     /// Repeat the edits of a session of `legwork step`: its directory, its recording, or a list of
     /// edits in JSON.

@@ -64,7 +64,7 @@ pub(crate) struct SweepArguments {
     #[command(flatten)]
     pub(crate) overrides: Overrides,
     /// Stop at this time instead of the diagram's, sooner or later, as in `2 s`.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
     /// A column for a recorded signal, a part or an element of it, as in
     /// `body.state.base.position[2]:min`. Over its recorded rows: final (the default), mean, rms,

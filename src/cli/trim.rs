@@ -38,7 +38,7 @@ pub(crate) struct TrimArguments {
     pub(crate) free: Vec<String>,
     /// Run at most so long to settle, as in `2 s`; 0 begins the search at t = 0 [default: the
     /// diagram's stop time].
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) settle: Option<String>,
     /// The largest rate that counts as still: of every number of the state, in its unit per second.
     #[arg(long, value_name = "RATE", default_value = "1e-9", value_parser = positive)]

@@ -79,6 +79,7 @@ pub use watch::{Event, Watch, unwatched};
 pub use legwork_block::{BusType, Measured, Type};
 pub use legwork_block::{Diagnostic, Diagnostics, Registry, Report, Severity, nearest};
 pub use legwork_diagram::Options;
+pub use legwork_diagram::document::begins_with;
 pub use legwork_diagram::render::SourceMap;
 pub use legwork_program::{Check, Program, SignalRef};
 pub use legwork_runtime::catalog::{Catalog, Numbers};

@@ -117,7 +117,7 @@ pub(crate) fn new(arguments: &NewArguments, library: &Library) -> Result<Answer,
     let Some(file) = &arguments.file else { return Ok(list()) };
     if let Some(from) = &arguments.from {
         let text = library.open(from)?.text().to_vec();
-        let next = format!("legwork run {}", file.display());
+        let next = next(&text, &file.display().to_string());
         return write(&[(file.clone(), text)], &next);
     }
     let template = find(arguments.template.as_deref().unwrap_or("loop"))?;
@@ -146,6 +146,21 @@ pub(crate) fn new(arguments: &NewArguments, library: &Library) -> Result<Answer,
         made[0].0.clone_from(file);
     }
     write(&made, &template.next.replace(NAME, &named.display().to_string()))
+}
+
+/// What can be done with a file, by what is in it.
+fn next(text: &[u8], file: &str) -> String {
+    let text = String::from_utf8_lossy(text);
+    let is = |kind: &str| legwork_study::begins_with(text.as_bytes(), kind);
+    if is("Diagram") {
+        format!("legwork run {file}")
+    } else if is("Mask") {
+        format!("\"part\": Mask(file: \"{file}\")` in a diagram; `legwork help masks")
+    } else if is("Patch") {
+        format!("legwork run DIAGRAM --with {file}")
+    } else {
+        format!("legwork robot {file}")
+    }
 }
 
 fn find(name: &str) -> Result<&'static Template, Failure> {

@@ -45,7 +45,7 @@ pub(crate) struct StepArguments {
     #[command(flatten)]
     pub(crate) overrides: Overrides,
     /// Begin at the first step at or after this time, as in `0.4 s`.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) at: Option<String>,
     /// Continue a snapshot, such as that of the step before a fault.
     #[arg(long, value_name = "SNAPSHOT")]

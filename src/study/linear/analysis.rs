@@ -1,10 +1,10 @@
 //! What a linear system is, in figures.
 
 use legwork_linear::{
-    Margins, Mode, Reach, c64, controllability, margins, minimal, observability, poles, zeros,
+    Margins, Mat, Mode, Reach, c64, controllability, margins, minimal, observability, poles, zeros,
 };
 
-use super::{Linearization, told};
+use super::{Linearization, Number, told};
 use crate::error::Error;
 
 /// Numbers below this, relative to the matrices, count as zero: those of differences are not
@@ -55,6 +55,39 @@ impl Linearization {
             },
             poles,
         })
+    }
+
+    /// What is easily overlooked: outputs that show no state, inputs that move nothing.
+    pub fn notes(&self) -> Vec<String> {
+        let system = &self.system;
+        let is_zero = |matrix: &Mat<f64>, row: Option<usize>, column: Option<usize>| {
+            let rows = row.map_or(0..matrix.nrows(), |i| i..i + 1);
+            let columns = column.map_or(0..matrix.ncols(), |j| j..j + 1);
+            rows.into_iter().all(|i| columns.clone().all(|j| matrix[(i, j)] == 0.0))
+        };
+        let mut notes = Vec::new();
+        if system.states() == 0 {
+            return notes;
+        }
+        for (i, Number { name, .. }) in self.outputs.iter().enumerate() {
+            if !is_zero(&system.c, Some(i), None) {
+                continue;
+            }
+            notes.push(if self.inputs.iter().any(|input| input.name == *name) {
+                format!(
+                    "`{name}` is input and output: its wires are opened, and it shows what is \
+                     put in; take an output behind it, or `--in +{name}`, which keeps the loop"
+                )
+            } else {
+                format!("output `{name}` depends on no state: its row of C is zero")
+            });
+        }
+        for (j, Number { name, .. }) in self.inputs.iter().enumerate() {
+            if is_zero(&system.b, None, Some(j)) && is_zero(&system.d, None, Some(j)) {
+                notes.push(format!("input `{name}` moves neither a state nor an output"));
+            }
+        }
+        notes
     }
 
     /// For each pole the state whose share of its eigenvectors, left times right, is largest.

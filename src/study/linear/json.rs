@@ -100,6 +100,7 @@ impl Linearization {
         add("D", rows(&self.system.d));
         add("blocks", blocks.collect());
         add("held", self.held.clone().into());
+        add("notes", self.notes().into());
         add("poles", analysis.poles.iter().map(mode).collect());
         let names = analysis.dominant.iter().map(|i| self.states.get(*i).map(|one| &one.name));
         add("dominant", names.map(|name| json!(name)).collect());
