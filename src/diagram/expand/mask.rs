@@ -4,15 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use indexmap::IndexMap;
-use legwork_block::{
-    Diagnostic, Node, Resources, Scale, Scope, Unit, Value, parse_quantity, parse_unit,
-};
+use legwork_block::{Diagnostic, Node, Resources, Scope, Unit, Value};
 
 use super::composite::Inside;
 use super::file::construct_in;
 use super::origins::{MaskUse, Origin};
 use super::structural::At;
 use super::tree::{Around, Env, Hole, Item};
+use super::value::in_unit;
 use super::{Expander, check_format};
 use crate::language::{
     self, Construct, Entries, Entry, Inputs, Text, What, Word, construct, name_span,
@@ -145,58 +144,6 @@ impl What for OfHoles {
 pub(super) struct Bounds<'n> {
     pub(super) least: Option<&'n Node>,
     pub(super) most: Option<&'n Node>,
-}
-
-/// The value of the parameter `name`, which declares a unit: those of its numbers that have none
-/// take it.
-///
-/// # Errors
-/// If one has another, or the declaration is no unit.
-pub(super) fn in_unit(
-    name: &str,
-    unit: &Text<'_>,
-    node: &Node,
-    value: Value,
-) -> Result<Value, Box<Diagnostic>> {
-    let declared = match parse_unit(unit.value) {
-        Ok((declared, Scale::ONE)) => declared,
-        Ok((declared, _)) => {
-            let message = format!("expected a unit without a factor, found {}", unit.value);
-            let found = Diagnostic::error("unit", unit.node.span, message);
-            return Err(Box::new(found.hint(format!("write \"{declared}\""))));
-        }
-        Err(error) => {
-            let found = Diagnostic::error("unit", unit.node.span, error.message);
-            return Err(Box::new(Diagnostic { hints: error.hint.into_iter().collect(), ..found }));
-        }
-    };
-    if let Value::Text(text) = &value
-        && let Err(error) = parse_quantity(text)
-    {
-        let found = Diagnostic::error("parameter", node.span, error.message);
-        return Err(Box::new(Diagnostic { hints: error.hint.into_iter().collect(), ..found }));
-    }
-    adopt(declared, value).map_err(|found| {
-        let message = format!("parameter `{name}` expected the unit {}, found {found}", unit.value);
-        Box::new(
-            Diagnostic::error("unit-mismatch", node.span, message)
-                .also(unit.node.span, "declared here"),
-        )
-    })
-}
-
-/// The value with this unit on every number; the unit that does not fit.
-fn adopt(unit: Unit, value: Value) -> Result<Value, Unit> {
-    match value {
-        Value::Real { unit: Some(found), .. } if !found.agrees(unit) => Err(found),
-        Value::Real { value, unit: None } => Ok(Value::quantity(value, unit)),
-        Value::List(items) => items
-            .into_iter()
-            .map(|item| adopt(unit, item))
-            .collect::<Result<_, _>>()
-            .map(Value::List),
-        other => Ok(other),
-    }
 }
 
 /// Where the parameters and holes of a mask that is used in `instance` are written.

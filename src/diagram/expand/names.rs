@@ -11,9 +11,10 @@ use legwork_block::{
     ResourceEntry, Scope, Span, Value,
 };
 
-use super::mask::{Bounds, in_unit};
+use super::mask::Bounds;
 use super::robot_file::RobotFile;
 use super::tree::{Env, ROBOT_LIMIT};
+use super::value::in_unit;
 use super::{Expander, evaluate};
 use crate::language::{self, Construct, Entries, Entry, Text, What, construct, wrong_type};
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use legwork_block::{
     Arguments, Choice, ChoiceArguments, Diagnostic, Expression, Named, Node, NodeField, NodeKind,
-    Scope, Unit, Value,
+    Scale, Scope, Unit, Value, parse_quantity, parse_unit,
 };
 use legwork_program::Ratio;
 
 use super::Expander;
 use super::tree::Env;
-use crate::language::wrong_type;
+use crate::language::{Text, wrong_type};
 
 impl Expander<'_> {
     /// A plain number.
@@ -89,7 +89,7 @@ pub(crate) fn evaluate(node: &Node, scope: &dyn Scope) -> Result<Value, Box<Diag
             Some(_) => Expression::parse_from(&text.value, 1, &text.place)
                 .and_then(|expression| expression.eval(scope))
                 .map_err(Box::new),
-            None => match legwork_block::parse_quantity(&text.value) {
+            None => match parse_quantity(&text.value) {
                 Ok((value, unit)) => Ok(Value::Real { value, unit }),
                 Err(_) => Ok(Value::Text(text.value.clone())),
             },
@@ -188,6 +188,58 @@ pub(super) fn with_fields(node: &Node, fields: impl IntoIterator<Item = NodeFiel
     let name = name.clone();
     let kind = NodeKind::Named(Named { name, arguments: Arguments::Fields(all) });
     Node { span: node.span, kind }
+}
+
+/// The value of the parameter `name`, which declares a unit: those of its numbers that have none
+/// take it.
+///
+/// # Errors
+/// If one has another, or the declaration is no unit.
+pub(super) fn in_unit(
+    name: &str,
+    unit: &Text<'_>,
+    node: &Node,
+    value: Value,
+) -> Result<Value, Box<Diagnostic>> {
+    let declared = match parse_unit(unit.value) {
+        Ok((declared, Scale::ONE)) => declared,
+        Ok((declared, _)) => {
+            let message = format!("expected a unit without a factor, found {}", unit.value);
+            let found = Diagnostic::error("unit", unit.node.span, message);
+            return Err(Box::new(found.hint(format!("write \"{declared}\""))));
+        }
+        Err(error) => {
+            let found = Diagnostic::error("unit", unit.node.span, error.message);
+            return Err(Box::new(Diagnostic { hints: error.hint.into_iter().collect(), ..found }));
+        }
+    };
+    if let Value::Text(text) = &value
+        && let Err(error) = parse_quantity(text)
+    {
+        let found = Diagnostic::error("parameter", node.span, error.message);
+        return Err(Box::new(Diagnostic { hints: error.hint.into_iter().collect(), ..found }));
+    }
+    adopt(declared, value).map_err(|found| {
+        let message = format!("parameter `{name}` expected the unit {}, found {found}", unit.value);
+        Box::new(
+            Diagnostic::error("unit-mismatch", node.span, message)
+                .also(unit.node.span, "declared here"),
+        )
+    })
+}
+
+/// The value with this unit on every number; the unit that does not fit.
+fn adopt(unit: Unit, value: Value) -> Result<Value, Unit> {
+    match value {
+        Value::Real { unit: Some(found), .. } if !found.agrees(unit) => Err(found),
+        Value::Real { value, unit: None } => Ok(Value::quantity(value, unit)),
+        Value::List(items) => items
+            .into_iter()
+            .map(|item| adopt(unit, item))
+            .collect::<Result<_, _>>()
+            .map(Value::List),
+        other => Ok(other),
+    }
 }
 
 /// A node as text.

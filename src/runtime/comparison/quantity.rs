@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use legwork_block::{BusType, BusView, Type};
-use legwork_program::{Program, SignalRef};
+use legwork_program::{NodeId, Program, SignalRef};
 
 /// A part of a recorded signal: numbers with one name and one unit, side by side in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,8 +52,8 @@ pub fn elements(signal: &SignalRef) -> Vec<(String, Option<String>)> {
 
 /// What a message calls number `index` of the output `port` of a block: its name behind the port's,
 /// and what it is called, such as `nu_dot[24]` (`l_knee`).
-pub(crate) fn number_name(program: &Program, node: usize, port: usize, index: usize) -> String {
-    let node = &program.nodes[node];
+pub(crate) fn number_name(program: &Program, id: usize, port: usize, index: usize) -> String {
+    let node = &program.nodes[NodeId::new(id)];
     let name = node.output_names.get(port).map_or("", |name| &**name);
     let path = if name.is_empty() { node.path.clone() } else { format!("{}.{name}", node.path) };
     let mut quantities = Vec::new();
@@ -71,7 +71,30 @@ pub(crate) fn number_name(program: &Program, node: usize, port: usize, index: us
         let label = program.labels(whole).get(at.parse::<usize>().ok()?)?;
         Some(format!(" (`{label}`)"))
     };
-    format!("`{own}`{}", label().unwrap_or_default())
+    let rate = || Some(format!(" (`{}`)", label_of_rate(program, id, port, index)?));
+    format!("`{own}`{}", label().or_else(rate).unwrap_or_default())
+}
+
+/// What a number of a rate is called, such as one of `nu_dot`: as that of the state that it is the
+/// rate of, in the block that reads it.
+fn label_of_rate(program: &Program, id: usize, port: usize, index: usize) -> Option<String> {
+    let mut edges = program.edges.iter();
+    edges.find_map(|edge| {
+        let is_it = edge.from.index() == id && edge.from_port as usize == port;
+        if !is_it || !edge.part.is_empty() {
+            return None;
+        }
+        let reader = &program.nodes[edge.to];
+        let state = reader.input_names.get(edge.to_port? as usize)?.strip_suffix("_dot")?;
+        reader.output_types.iter().find_map(|ty| {
+            let Type::Bus(bus) = ty else { return None };
+            let field = bus.fields.iter().position(|field| field.name == state)?;
+            bus.views
+                .iter()
+                .filter(|view| view.field == field)
+                .find_map(|view| view.labels.get(index.checked_sub(view.start)?).cloned())
+        })
+    })
 }
 
 /// The quantities of one signal, with the unit of all its numbers or, of a vector, of each.

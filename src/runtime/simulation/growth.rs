@@ -159,9 +159,14 @@ impl Engine {
         let Grown { last, factor, steps, since, per_step, .. } = grown;
         let since = (since * 1e9).round() / 1e9;
         let what = self.number_of(grown.node, grown.seen);
+        let noun = if steps == 1 { "step" } else { "steps" };
+        let per_step = match per_step {
+            large @ 1e4.. => format!("{large:.1e}"),
+            usual => format!("{usual:.3}"),
+        };
         let message = format!(
             "the run diverges: {what} of `{}` grew {factor:.1e}-fold to {last:.1e} in {steps} \
-             steps since t={since} s, by {per_step:.3} a step; in the end, in `{}`: {}",
+             {noun} since t={since} s, by {per_step} a step; in the end, in `{}`: {}",
             node.path, fault.block, fault.fault
         );
         let hints = self.causes(&grown);
