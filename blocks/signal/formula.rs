@@ -314,7 +314,7 @@ impl SignalResolver for Found<'_> {
                 Names::Numbered(_) => error(format!(
                     "expected an input `u`, `u1`, …, the time `t` or a constant, found `{path}`"
                 ))
-                .hint(format!("give it in the block: constants: {{ \"{name}\": … }}")),
+                .hint(format!("give it in the block: constants: {{ \"{name}\": \"={name}\" }}")),
                 Names::Declared(inputs) => {
                     let message =
                         format!("expected an input, a constant or a time, found `{path}`");

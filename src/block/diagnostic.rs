@@ -167,6 +167,26 @@ impl Diagnostics {
         }
     }
 
+    /// Leaves out what `is_same` says to be one mistake with another before it, and what `follows`
+    /// from other errors, if there are any.
+    pub fn thin_out(
+        &mut self,
+        is_same: impl Fn(&Diagnostic, &Diagnostic) -> bool,
+        follows: impl Fn(&Diagnostic) -> bool,
+    ) {
+        let is_error = |one: &Diagnostic| one.severity == Severity::Error;
+        let has_cause = self.list.iter().any(|one| is_error(one) && !follows(one));
+        let mut kept: Vec<Diagnostic> = Vec::with_capacity(self.list.len());
+        for one in std::mem::take(&mut self.list) {
+            let is_told = kept.iter().any(|known| is_same(known, &one));
+            let is_left_out = is_told || (has_cause && follows(&one));
+            if !is_left_out {
+                kept.push(one);
+            }
+        }
+        self.list = kept;
+    }
+
     /// Adds many.
     pub fn extend(&mut self, more: impl IntoIterator<Item = Diagnostic>) {
         for diagnostic in more {

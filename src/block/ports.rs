@@ -117,7 +117,8 @@ impl<'p> PortNote<'p> {
         self
     }
 
-    /// Hint for a bus at this input whose arguments are not the declared ones.
+    /// Hint for a bus at this input whose arguments are not the declared ones, and for a number in
+    /// place of a vector.
     pub fn argument_hint(&mut self, hint: impl Into<PortText>) -> &mut Self {
         if let Some(text) = &mut self.argument_hint {
             **text = hint.into();

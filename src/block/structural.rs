@@ -123,7 +123,8 @@ impl Pure for ConcatVectors {
             } else {
                 let n = ports.dim();
                 let u = ports.input(name, &Vector(n.clone()));
-                ports.note_in(u).same_unit(unit);
+                let hint = "numbers are joined with `of: Numbers`";
+                ports.note_in(u).same_unit(unit).argument_hint(hint);
                 total = total + n;
                 pieces.push(Piece::Vector(u));
             }

@@ -9,7 +9,7 @@ use legwork_program::{Fnv, Program, ProgramParts, Ratio, RunSettings};
 
 use crate::expand::{
     CheckEntry, Expanded, Expander, JudgeEntry, LogEntry, Names, Origins, RootInput, RootOutput,
-    Run, node_text,
+    Run, is_same, node_text,
 };
 use crate::infer::{TypedNetwork, infer};
 use crate::labels::Labels;
@@ -95,6 +95,7 @@ pub(crate) fn front(
                 lookalikes::explain(diagnostic, sources);
                 origins.explain(diagnostic, sources);
             });
+            found.thin_out(is_same, |diagnostic| origins.follows(diagnostic));
         });
     };
     let program = document.zip(expanded).and_then(|(document, expanded)| {

@@ -425,6 +425,11 @@ fn fit(
         if (&expected, &found) == (&Type::Real, &Type::Bool) {
             diagnostic = diagnostic.hint(TRUTH_HINT);
         }
+        if let (Type::Vector(_), Type::Real | Type::Int) = (&expected, &found)
+            && !input.argument_hint.is_empty()
+        {
+            diagnostic = diagnostic.hint(&*input.argument_hint);
+        }
         if let (Type::Bus(expected), Type::Bus(found)) = (expected, found)
             && expected.name == found.name
             && expected.args != found.args

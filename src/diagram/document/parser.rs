@@ -415,6 +415,20 @@ impl<'t> Parser<'t> {
         Ok(NodeKind::Map(entries))
     }
 
+    /// Advice if a quantity or a path stands here without quotes.
+    fn quotes(&self) -> Option<&'static str> {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let before = self.text[..self.at].trim_end().rsplit(|c| !is_word(c)).next()?;
+        let first = before.chars().next()?;
+        match self.rest().chars().next()? {
+            c if first.is_ascii_digit() && (c.is_alphabetic() || c == '%') => {
+                Some("put a quantity with its unit in quotes: \"10 ms\"")
+            }
+            '.' if !first.is_ascii_digit() => Some("put a path in quotes: \"block.port\""),
+            _ => None,
+        }
+    }
+
     /// Reads items between commas in brackets; a last comma is allowed.
     fn items(
         &mut self,
@@ -427,7 +441,11 @@ impl<'t> Parser<'t> {
         self.mark(open)?;
         let unclosed = |parser: &Self, what: &str| {
             let opened = parser.span(start, start + 1);
-            parser.expected(what).also(opened, format!("this `{open_char}` is open"))
+            let found = parser.expected(what).also(opened, format!("this `{open_char}` is open"));
+            match parser.quotes() {
+                Some(hint) => found.hint(hint),
+                None => found,
+            }
         };
         loop {
             if self.skip(close) {

@@ -68,7 +68,11 @@ pub(super) fn expression_text<'n>(node: &'n Node, found: &mut Diagnostics) -> Op
         NodeKind::Text(text) if text.value.starts_with('=') => Some(text),
         _ => {
             let message = "expected an expression that begins with `=`";
-            found.push(Diagnostic::error("wrong-type", node.span, message));
+            let wrong = Diagnostic::error("wrong-type", node.span, message);
+            found.push(match node.text() {
+                Some(text) => wrong.hint(format!("write \"={text}\"")),
+                None => wrong,
+            });
             None
         }
     }

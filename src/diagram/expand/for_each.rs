@@ -90,7 +90,9 @@ impl Expander<'_> {
             self.report(Diagnostic::error("wrong-type", over.span, message));
             return Item::Broken;
         }
-        self.origins.hide(over.names());
+        for entry in over.iter() {
+            self.origins.hide(entry.name, entry.value.span);
+        }
         let mut lists: Vec<(String, Vec<Value>)> = Vec::new();
         for entry in over.iter() {
             let list = entry.value;

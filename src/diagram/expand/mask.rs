@@ -200,7 +200,7 @@ impl Expander<'_> {
             inner.map(|inner| self.expand_inside(at, part.inputs, mask.inside, part.at, &inner));
         self.loader.with_sources(|sources| {
             self.diagnostics.change_from(before, |found| {
-                used.move_out(found, sources);
+                used.move_out(found, &self.origins, sources);
             });
         });
         self.origins.add(used);

@@ -56,7 +56,7 @@ pub(crate) use group::is_group;
 pub(crate) use judge::JudgeEntry;
 pub use judge::reductions;
 pub use mask::parameter_kinds;
-pub(crate) use origins::Origins;
+pub(crate) use origins::{Origins, is_same};
 pub(crate) use resolve::Resolver;
 pub(crate) use run::Run;
 pub(crate) use sections::{check_format, sections};

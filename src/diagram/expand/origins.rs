@@ -61,14 +61,19 @@ pub(super) struct MaskUse {
 
 impl MaskUse {
     /// Moves what is wrong inside the mask to what its user wrote; whether it was moved.
-    pub(super) fn move_out(&self, found: &mut Diagnostic, sources: &SourceMap) -> bool {
+    pub(super) fn move_out(
+        &self,
+        found: &mut Diagnostic,
+        origins: &Origins,
+        sources: &SourceMap,
+    ) -> bool {
         let inside = found.primary.span;
         if inside.file != self.file || !OF_VALUES.contains(&found.code) {
             return false;
         }
         let mut given = BTreeSet::new();
         for name in names_at(sources, inside) {
-            self.add_given(&name, sources, &mut given, 0);
+            self.add_given(&name, (origins, sources), &mut given, 0);
         }
         let mut given = given.into_iter();
         let (place, text) = match (given.next(), self.is_built_in) {
@@ -86,14 +91,22 @@ impl MaskUse {
     }
 
     /// Adds what the user wrote for a name, or for the names in its default.
-    fn add_given(&self, name: &str, sources: &SourceMap, given: &mut BTreeSet<Span>, depth: usize) {
-        match self.names.get(name) {
+    fn add_given(
+        &self,
+        name: &str,
+        (origins, sources): (&Origins, &SourceMap),
+        given: &mut BTreeSet<Span>,
+        depth: usize,
+    ) {
+        let list = || origins.lists.get(&(self.file, name.to_owned()));
+        let origin = self.names.get(name).copied();
+        match origin.or_else(|| list().copied().map(Origin::Default)) {
             Some(Origin::Given(span)) => {
-                given.insert(*span);
+                given.insert(span);
             }
             Some(Origin::Default(span)) if depth < CHAIN_LIMIT => {
-                for name in names_at(sources, *span) {
-                    self.add_given(&name, sources, given, depth + 1);
+                for name in names_at(sources, span) {
+                    self.add_given(&name, (origins, sources), given, depth + 1);
                 }
             }
             _ => {}
@@ -106,6 +119,8 @@ impl MaskUse {
 pub(crate) struct Origins {
     /// Where the value of each parameter of the diagram that runs is written.
     params: BTreeMap<String, Span>,
+    /// The lists of the elements that a for-each of a file names.
+    lists: BTreeMap<(FileId, String), Span>,
     /// All masks.
     uses: Vec<MaskUse>,
     /// The file of the diagram that runs.
@@ -124,11 +139,12 @@ impl Origins {
         }
     }
 
-    /// Takes note of names that mean something else somewhere.
-    pub(super) fn hide<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) {
-        names.into_iter().for_each(|name| {
+    /// Takes note of a name that a for-each gives to the elements of the list at a place.
+    pub(super) fn hide(&mut self, name: &str, list: Span) {
+        if list.file == self.file {
             self.params.remove(name);
-        });
+        }
+        self.lists.insert((list.file, name.to_owned()), list);
     }
 
     pub(super) fn add(&mut self, used: MaskUse) {
@@ -139,11 +155,18 @@ impl Origins {
     pub(crate) fn explain(&self, found: &mut Diagnostic, sources: &SourceMap) {
         // Masks in masks.
         for _ in 0..CHAIN_LIMIT {
-            if !self.use_of(found).is_some_and(|used| used.move_out(found, sources)) {
+            if !self.use_of(found).is_some_and(|used| used.move_out(found, self, sources)) {
                 break;
             }
         }
         self.define(found, sources);
+    }
+
+    /// Whether a mistake is inside a built-in mask and only follows from others.
+    pub(crate) fn follows(&self, found: &Diagnostic) -> bool {
+        let file = found.primary.span.file;
+        let is_inside = || self.uses.iter().any(|used| used.is_built_in && used.file == file);
+        found.code == "unknown-type" && is_inside()
     }
 
     /// The mask inside which the mistake is: that whose path the message names, or the only one.
@@ -167,7 +190,9 @@ impl Origins {
             }
             if i == 0 {
                 names.extend(names_at(sources, *span));
-            } else if found.code == "unit-mismatch" && text.contains(" is in ") {
+            } else if found.code == "unit-mismatch"
+                && (text.contains(" is in ") || text.contains(" brings the factor "))
+            {
                 // It stands at the kind of the block that has the unit from its parameters.
                 names.extend(names_behind(sources, *span));
             }
@@ -184,6 +209,25 @@ impl Origins {
         }
         found.secondary.extend(more);
     }
+}
+
+/// Whether both are one mistake, which its user made at one place and which shows at several inside
+/// of masks.
+pub(crate) fn is_same(a: &Diagnostic, b: &Diagnostic) -> bool {
+    let is_moved = |one: &Diagnostic| {
+        one.secondary.iter().any(|label| label.span.file != one.primary.span.file)
+    };
+    // Behind the path of what is inside.
+    let tail = |one: &Diagnostic| {
+        let message = one.message.as_str();
+        let tail = match message.strip_prefix('`') {
+            Some(rest) => rest.split_once("` "),
+            None => message.split_once(": "),
+        };
+        tail.map_or(message, |(_, tail)| tail).to_owned()
+    };
+    let place = |one: &Diagnostic| (one.code, one.primary.span);
+    place(a) == place(b) && is_moved(a) && is_moved(b) && tail(a) == tail(b)
 }
 
 /// Whether a message names something inside the part of this path.

@@ -263,7 +263,9 @@ impl Resolver<'_> {
             Item::Broken => Err(Unresolved::Reported),
             Item::Block(block) => {
                 let Some(PathStep::Name(port)) = rest.first() else {
-                    return Err(name_a_port(name, path).into());
+                    let outputs = &self.blocks[*block].declaration.outputs;
+                    let outputs = outputs.iter().map(|output| &*output.name);
+                    return Err(name_a_port(name, path, outputs).into());
                 };
                 self.select_further(self.port(*block, port, path.span)?, &rest[1..], path)
             }
@@ -285,13 +287,17 @@ impl Resolver<'_> {
                         let known = outs.iter().map(String::as_str);
                         return Err(unknown_port(path, message, out, known));
                     }
-                    _ => return Err(name_a_port(name, path).into()),
+                    _ => {
+                        let outs = outs.iter().map(String::as_str);
+                        return Err(name_a_port(name, path, outs).into());
+                    }
                 }
                 self.item_source(choice, name, rest, path, deep, depth + 1)
             }
             Item::Composite { inside, outs } => {
                 let Some(PathStep::Name(out)) = rest.first() else {
-                    return Err(name_a_port(name, path).into());
+                    let outs = outs.keys().map(String::as_str);
+                    return Err(name_a_port(name, path, outs).into());
                 };
                 if let Some(node) = outs.get(*out) {
                     let source = self.source_at(*inside, node, deep, depth + 1)?;
@@ -390,17 +396,31 @@ fn unknown_port<'k>(
     not_among("unknown-port", path.span, message, name, known, "it has").into()
 }
 
+/// Most further outputs that are told where one is to be named.
+const MOST_PORTS: usize = 11;
+
 fn first_key(key: Option<&String>) -> &str {
     key.map_or("key", String::as_str)
 }
 
-fn name_a_port(name: &str, path: &SignalText<'_>) -> Diagnostic {
+fn name_a_port<'o>(
+    name: &str,
+    path: &SignalText<'_>,
+    outputs: impl Iterator<Item = &'o str>,
+) -> Diagnostic {
+    let mut outputs = outputs.map(|output| format!("`{name}.{output}`"));
+    let (first, rest) = (outputs.next(), outputs.take(MOST_PORTS).collect::<Vec<_>>());
+    let hint = match first {
+        Some(first) if rest.is_empty() => format!("write {first}"),
+        Some(first) => format!("write one of {first}, {}", rest.join(", ")),
+        None => "it has no outputs".to_owned(),
+    };
     Diagnostic::error(
         "bad-path",
         path.span,
         format!("expected a port behind `{name}`, found `{}`", path.text),
     )
-    .hint(format!("write `{name}.port`"))
+    .hint(hint)
 }
 
 fn bad_source(node: &Node) -> Diagnostic {
@@ -466,11 +486,16 @@ impl Resolver<'_> {
             Source::Port(mut port) => {
                 for step in steps {
                     let Some(select) = step.select() else {
-                        return Err(Diagnostic::error(
-                            "bad-path",
-                            path.span,
-                            "expected an index or a field, found the key of a for-each".to_owned(),
-                        )
+                        let message = "expected an index or a field, found the key of a for-each";
+                        let found = Diagnostic::error("bad-path", path.span, message);
+                        let hint = match step {
+                            PathStep::Key(key) => key.split_once(':'),
+                            _ => None,
+                        };
+                        return Err(match hint {
+                            Some((from, to)) => found.hint(format!("write `[{from}..{to}]`")),
+                            None => found,
+                        }
                         .into());
                     };
                     port.select.push(select);
