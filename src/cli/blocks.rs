@@ -33,6 +33,12 @@ pub(crate) fn blocks(arguments: &BlocksArguments, library: &Library) -> Result<A
 /// If there is nothing of this name; the message names the nearest.
 pub(crate) fn explain(name: &str, library: &Library) -> Result<Answer, Failure> {
     let registry = library.registry();
+    // Masks, robots and interfaces explain themselves.
+    if let Some(text) = name.strip_prefix("std:").and_then(|path| registry.find_file(path)) {
+        let text = String::from_utf8_lossy(text).into_owned();
+        let json = json!({ "file": name, "text": text });
+        return Ok(Answer::new(Code::Success, json).text(text));
+    }
     if let Some(shelf) = manual::shelf(name, registry) {
         return Ok(list(&[shelf]));
     }

@@ -187,6 +187,11 @@ pub(crate) fn compile(
         let when = entry.when.as_ref().map(|when| condition(when, when.span()));
         let that = condition(&entry.expression, entry.span);
         let (Some(that), false) = (that, when == Some(None)) else { continue };
+        if that.slots().next().is_none() {
+            let message = format!("check `{}` reads no signal: it never changes", entry.name);
+            let hint = "paths stand without quotes: `=plant.y < 0.2`; texts are in single ones";
+            diagnostics.push(Diagnostic::warning("constant-check", entry.span, message).hint(hint));
+        }
         let Some(tolerance) = tolerance(entry, &that, diagnostics) else { continue };
         let (after, until) = rates.window(entry.after, entry.until);
         checks.push(Check {
@@ -223,7 +228,10 @@ fn tolerance(entry: &CheckEntry, that: &Compiled, diagnostics: &mut Diagnostics)
                 return wrong(format!("expected a tolerance in {compared}, found one in {unit}"));
             }
             (Some(compared), None) if value > 0.0 && compared != Unit::ONE => {
-                return wrong(format!("expected a tolerance in {compared}, found {value}"));
+                let message = format!("expected a tolerance in {compared}, found {value}");
+                let hint = format!("with its unit: tolerance: \"{value:e} {compared}\"");
+                diagnostics.push(Diagnostic::error("bad-tolerance", span, message).hint(hint));
+                return None;
             }
             _ => {}
         }

@@ -221,7 +221,10 @@ fn propagate(
                         every.span,
                         format!("{} has continuous state and no period", block.path),
                     )
-                    .hint("leave `every:` out, or sample its outputs with a ZeroOrderHold"),
+                    .hint(
+                        "leave `every:` out, state `discrete: true` if the block has it, or sample \
+                         its outputs with a ZeroOrderHold",
+                    ),
                 );
             }
             if network.is_momentary(id) {
@@ -398,10 +401,10 @@ fn crossings(network: &Network, found: &[Option<Found>], diagnostics: &mut Diagn
                 diagnostics.extend(conflict.map(|(message, proposal)| {
                     let found = Diagnostic::error("rate-conflict", wire.span, message)
                         .also(root(network, s).span, "the source");
-                    proposal
-                        .into_iter()
-                        .fold(found, Diagnostic::hint)
-                        .hint("or put a RateTransition(hold | linear | newest) between")
+                    proposal.into_iter().fold(found, Diagnostic::hint).hint(
+                        "or put `RateTransition(mode: Hold)` between, with the `every:` of the \
+                             reader; `legwork blocks RateTransition` has the modes",
+                    )
                 }));
             });
         }
@@ -435,11 +438,21 @@ fn fits(a: (Ratio, Ratio), b: (Ratio, Ratio)) -> bool {
         && difference.is_some_and(|d| d.whole_multiple_of(fast.0).is_some())
 }
 
-/// The nearest periods for the slower side that the faster divides.
+/// Parts of a period that are round numbers.
+const PARTS: [f64; 10] = [1.0, 2.0, 4.0, 5.0, 8.0, 10.0, 20.0, 25.0, 50.0, 100.0];
+
+/// The nearest periods for the slower side that the faster divides, and a part of the slower for
+/// the faster.
 fn propose(from: Ratio, to: Ratio) -> Option<String> {
     let (fast, slow) = if from <= to { (from, to) } else { (to, from) };
     let multiple = (slow.to_f64() / fast.to_f64()).floor().max(1.0);
     let low = fast.times(Ratio::from_decimal(multiple)?)?;
     let high = fast.times(Ratio::from_decimal(multiple + 1.0)?)?;
-    Some(format!("the nearest periods that fit {fast} are {low} and {high}"))
+    let ratio = slow.to_f64() / fast.to_f64();
+    let far = |part: f64| (part / ratio).max(ratio / part);
+    let parts = PARTS.into_iter().min_by(|a, b| far(*a).total_cmp(&far(*b)))?;
+    let part = slow.times(Ratio::from_decimal(1.0 / parts)?)?;
+    Some(format!(
+        "the slower one fits {fast} every {low} or {high}; the faster one fits {slow} every {part}"
+    ))
 }

@@ -58,9 +58,10 @@ construct! {
     pub(super) struct Enabled<'n> {
         /// The signal, a number or a truth value: the part is on while it is above zero.
         by: &'n Node = required("which signal?", "by: \"block.port\""),
-        /// What the outputs show while it is off: `Hold` their last values, or `Reset` to zero.
+        /// What the outputs show while it is off: `Hold` their last values (the default), or `Reset`
+        /// to zero.
         when_off: Option<WhenOff>,
-        /// What states do when it comes on: `Resume` where they were, or `Restart`.
+        /// What states do when it comes on: `Resume` where they were (the default), or `Restart`.
         when_on: Option<WhenOn>,
         /// The source of each input.
         inputs as "in": Option<Inputs>,
@@ -86,9 +87,10 @@ construct! {
     pub(super) struct Triggered<'n> {
         /// The signal, a number or a truth value.
         by: &'n Node = required("which signal?", "by: \"block.port\""),
-        /// Which crossing counts: `Rising`, `Falling` or `Either`.
+        /// Which crossing counts: `Rising` (the default), `Falling` or `Either`.
         edge: Option<SignChange>,
-        /// What the outputs show at other steps: `Hold` their last values, or `Reset` to zero.
+        /// What the outputs show at other steps: `Hold` their last values (the default), or `Reset`
+        /// to zero.
         when_off: Option<WhenOff>,
         /// The source of each input.
         inputs as "in": Option<Inputs>,
