@@ -11,7 +11,7 @@ use crate::system::System;
 /// Where the response of a loop crosses a gain of 1, or the negative real axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Crossing {
-    /// Where [rad/s].
+    /// Where [rad/s]; 0 where a loop begins on the negative real axis.
     pub frequency: f64,
     /// Gain margin `1 / |L|` at a crossing of the negative real axis [1]; phase margin at a gain of
     /// 1, from −π to π [rad].
@@ -71,6 +71,11 @@ pub fn margins(system: &System) -> Result<Margins, Error> {
     let imaginary = |w: f64| at(w).im;
     extend(&mut grid, gain, system.nyquist_frequency());
     let mut found = Margins::default();
+    // At 0 a loop is real: below that gain, or above it, a real pole is unstable.
+    let start = at(0.0).re;
+    if start.is_finite() && start < 0.0 && is_flat(start, at(grid[0])) {
+        found.gain.push(Crossing { frequency: 0.0, margin: -1.0 / start });
+    }
     let values: Vec<c64> = grid.iter().map(|w| at(*w)).collect();
     for (w, z) in grid.windows(2).zip(values.windows(2)) {
         let finite = z.iter().all(|z| z.re.is_finite() && z.im.is_finite());
@@ -113,6 +118,12 @@ pub fn margins(system: &System) -> Result<Margins, Error> {
         Crossing { frequency, margin: distance(frequency) }
     });
     Ok(found)
+}
+
+/// Whether a response at the lowest frequency of a grid is still that at 0, as it is without poles
+/// and zeros there.
+fn is_flat(start: f64, lowest: c64) -> bool {
+    libm::hypot(lowest.re - start, lowest.im) < 0.5 * start.abs()
 }
 
 /// Lengthens a grid to where a gain that grows or falls on and on has crossed 1.

@@ -13,6 +13,8 @@ mod joint_damping;
 mod joint_limits;
 mod joint_springs;
 mod kinds;
+mod predictive;
 mod quadruped;
 mod quadruped_state;
 mod trot;
+mod whole_body;

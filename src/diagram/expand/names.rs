@@ -15,7 +15,7 @@ use super::mask::Bounds;
 use super::robot_file::RobotFile;
 use super::tree::{Env, ROBOT_LIMIT};
 use super::value::in_unit;
-use super::{Expander, evaluate};
+use super::{Expander, evaluate, sections};
 use crate::language::{self, Construct, Entries, Entry, Text, What, construct, wrong_type};
 
 construct! {
@@ -103,6 +103,12 @@ impl Expander<'_> {
                             .hint("give it another name"),
                     );
                     continue;
+                }
+                // `--set` takes the name for the section's.
+                if !is_robot && sections().any(|section| section == name) {
+                    let message =
+                        format!("`{name}` is the name of a section, so it cannot name a parameter");
+                    self.report(Diagnostic::error("bad-name", name_span, message));
                 }
                 if let Some(first) = entries.get(name) {
                     let message = format!("`{name}` names a parameter and a robot");

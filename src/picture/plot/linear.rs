@@ -159,7 +159,9 @@ fn bode(system: &System, measured: &Measured) -> Result<Vec<Panel>, Error> {
     if let Some(one) = margins.nearest_gain() {
         let level = -20.0 * one.margin.log10();
         gain.push(line("0 dB", stroke_of(6, 2), vec![(first, 0.0), (last, 0.0)]));
-        gain.push(line(&gain_words, stroke(1), vec![(one.frequency, 0.0), (one.frequency, level)]));
+        // That at 0 stands at the edge.
+        let at = one.frequency.max(first);
+        gain.push(line(&gain_words, stroke(1), vec![(at, 0.0), (at, level)]));
     }
     if let Some(one) = margins.nearest_phase() {
         // Drawn on the branch of the curve.

@@ -165,6 +165,11 @@ def margins_of(a, b, c, d, period):
             continue
         w = polished(lambda w: response(w).imag, w)
         gains.append([w, -1.0 / response(w).real])
+    # Where it begins, if it has neither pole nor zero there. python-control names it too.
+    start = response(0.0) if np.abs(np.linalg.eigvals(a) - (period is not None)).min() > 1e-9 else 0.0
+    if start.real < -1e-9:
+        assert np.min(w_gm) == 0.0
+        gains.append([0.0, -1.0 / start.real])
     for w in w_pm:
         w = polished(lambda w: np.log(abs(response(w))), w)
         phases.append([w, float(np.angle(-response(w)))])
