@@ -29,7 +29,7 @@ fn torques_stop_at_their_limits_and_that_is_said() {
 fn the_other_solver_balances_too() {
     let case = Case {
         file: "diagrams/whole_body/balance.ron",
-        set: &[("run.stop", "5.5 s")],
+        set: &[("run.stop", "8.9 s")],
         variants: &[("qp", "interior_point")],
         ..Case::default()
     };
