@@ -32,7 +32,7 @@ use crate::robot::shared_mass::{Mass, mass};
     ask mass: Mass = mass(ports, &robot, state);
     in  tau: Vector::of(n), unit_of(&torques(&robot.model)), "joint torques τ",
         units "N m, N";
-    in  jacobian("J"): Matrix::of(&k, &nv), _, "Jacobian of the constraints", units "1, m";
+    in  jacobian("J"): Matrix::of(&k, &nv), _, "Jacobian of the constraints", units "any";
     in  gamma: Vector::of(&k), _, "γ: `J̇ν`, plus any stabilisation such as `2ω J ν + ω² e`",
         units "m/s², rad/s²";
     in  external?: Vector::of(&nv), _, "generalised force f_ext", units "N, N m";

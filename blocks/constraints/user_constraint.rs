@@ -25,10 +25,10 @@ use crate::robot::name::RobotName;
     keep k: Dim = ports.dim();
     let nv = RobotDims::of(ports, self.robot.as_str()).nv;
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
-    in  error("phi"): Vector::of(&k), _, "φ, the error of each row", units "m, rad";
+    in  error("phi"): Vector::of(&k), _, "φ, the error of each row", units "any";
     in  jacobian("G"): Matrix::of(&k, &nv), _, "`φ̇ = G ν`";
     in  bias("G_dot_nu")?: Vector::of(&k), _, "Ġν; zero if it is not connected",
-        units "m/s², rad/s²";
+        units "any";
     out contacts: contact_points(&k, &nv) as ContactPointsBus, _, "k contacts without friction",
         when self.unilateral;
     out constraint: ConstraintBus::new(&nv), _, "at most six rows", when !self.unilateral,

@@ -25,8 +25,8 @@ use crate::robot::name::RobotName;
 ///
 /// A contact whose own `friction` is zero or more is judged by that instead of `mu`.
 ///
-/// Contacts that are rows without surfaces, such as those of `JointLimits`, are judged by
-/// `past_limit` and `complementarity` alone: their gaps may be angles and their forces torques.
+/// Contacts that are rows without surfaces, those of `JointLimits` and `UserConstraint`, are judged
+/// by `past_limit` and `complementarity` alone: their gaps may be angles and their forces torques.
 ///
 /// At the end of a run the worst values are reported as metrics. With `problem` and the velocity
 /// `v = Δt (G f + b)` that the contacts have after the step, so are:
@@ -48,7 +48,7 @@ use crate::robot::name::RobotName;
     in  problem?: ContactProblemBus::new(&k, &nv, kind), _, "the problem that `f` should solve";
     feeds(points, forces);
     out penetration: Real, "m", "deepest penetration now, zero or more";
-    out past_limit: Real, _, "farthest that a joint is past its limit now, zero or more",
+    out past_limit: Real, _, "farthest that a joint, or another row, is past its limit now, zero or more",
         units "rad, m";
     out slip: Real, "m/s", "largest tangential speed of a loaded contact";
     out complementarity: Real, "N*m", "largest `f_n · max(gap, 0)`: force at a distance";

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use legwork_block::{Files, Invalid};
 use legwork_mechanics::Placement;
-use legwork_mesh::Hull;
+use legwork_mesh::{Format, Hull, HullError};
 use nalgebra::Vector3;
 
 use crate::robot::meshes;
@@ -84,7 +84,13 @@ impl<'a> Hulls<'a> {
         link_from_shape: &Placement,
     ) -> Result<MeshHull, String> {
         let is_even = scale.iter().all(|factor| factor.abs() == scale.x.abs());
-        let known = self.robot.hull(path).filter(|_| is_even && self.most == meshes::CORNERS);
+        if scale.iter().any(|factor| *factor == 0.0) {
+            return Err(format!("it has no volume: {}", HullError::Flat));
+        }
+        // Of a glTF file the program depends on files beside it too, which are read with it.
+        let is_whole = Format::of(path) != Some(Format::Gltf);
+        let is_kept = is_even && is_whole && self.most == meshes::CORNERS;
+        let known = self.robot.hull(path).filter(|_| is_kept);
         let (Hull { vertices, miss, .. }, then_scale) = match known {
             Some(hull) => {
                 // The program depends on the file all the same.

@@ -75,7 +75,7 @@ fn residual(plan: &MomentumBalancePorts, inputs: &Inputs<'_>, matrix: &mut [f64]
         rest.moment -= (at - center).cross(&force) + moment;
     };
     let forces = inputs.get(plan.forces).chunks_exact(3);
-    // At the ends of joints' ranges act torques of the joints, which are forces of the robot itself.
+    // Rows without surfaces, such as ends of joints' ranges, push one part of the robot by another.
     for (contact, f) in inputs.get(plan.points).iter().zip(forces).filter(|(c, _)| !c.row) {
         let axes = Matrix3::from_column_slice(contact.axes);
         let force = axes * Vector3::new(f[0], f[1], f[2]);

@@ -79,7 +79,7 @@ impl Block for PendulumStabiliser {
         let (mut gram, mut counted) = ([[0.0; 2]; 2], 0.0);
         for (arm, contact) in cx.scratch.iter_mut().zip(points.iter()) {
             *arm = [0.0; 2];
-            if contact.gap > self.reach.value() {
+            if contact.gap > self.reach.value() || contact.row {
                 continue;
             }
             let normal = |column: usize| contact.jacobian[3 * (velocity + column) + 2];

@@ -30,9 +30,9 @@ const LEAST_PART: f64 = 1e-3;
 /// Hulls of meshes in their own axes, of at most [`CORNERS`] corners, by the path of the mesh.
 pub(crate) type HullsByPath = BTreeMap<String, Hull>;
 
-/// The model whose meshes have the paths of their files, their hulls, and what is doubtful: one warning lists
-/// the meshes that are not found, one those that cannot be read, one the links whose inertia does
-/// not fit their shapes.
+/// The model whose meshes have the paths of their files, their hulls, and what is doubtful: one
+/// warning lists the meshes that are not found, one those that cannot be read, one the links whose
+/// inertia does not fit their shapes.
 ///
 /// `find` gives the path of the file that a name of the robot file stands for. A robot with meshes
 /// that are missing is as good as another, until something asks for their surface.

@@ -48,7 +48,7 @@ pub struct RobotModel {
     pub members: Vec<Arc<RobotModel>>,
     /// Facts that only its kind of file has.
     pub of_file: Vec<(&'static str, Value)>,
-    /// Hulls of meshes that were looked at when the robot was loaded, for those who need them again.
+    /// Hulls of meshes that were looked at when the robot was loaded, for who needs them again.
     pub(crate) hulls: HullsByPath,
 }
 

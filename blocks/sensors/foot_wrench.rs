@@ -92,7 +92,7 @@ impl Block for FootWrench {
         let (mut force, mut moment) = (Vector3::zeros(), Vector3::zeros());
         let contacts = cx.inputs.get(plan.contacts);
         for (i, f) in cx.inputs.get(plan.f).chunks_exact(3).enumerate() {
-            // At the end of a joint's range it is a torque of the joint.
+            // A row without surfaces, such as the end of a joint's range, is no force on a foot.
             if contacts.leaf(i, ContactBus::ROW)[0] != 0.0 {
                 continue;
             }

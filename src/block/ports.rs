@@ -80,6 +80,14 @@ impl<'p> PortNote<'p> {
         self
     }
 
+    /// States the units that elements of an input may have, as `N, N m`, if no other is stated.
+    pub fn or_among(&mut self, units: &'static str) -> &mut Self {
+        if *self.unit == PortUnit::Unspecified {
+            *self.unit = PortUnit::Among(units);
+        }
+        self
+    }
+
     /// States that all ports with this variable have the same unit.
     pub fn same_unit(&mut self, var: Var) -> &mut Self {
         *self.unit = var.into();

@@ -7,6 +7,7 @@ use crate::ports::Ports;
 use crate::signal::{In, Matrix, Out, Real, Vector};
 use crate::slopes::{Slope, Slopes, SlopesCx};
 use crate::types::Dim;
+use crate::unit::SymbolicUnit;
 
 /// Matrices below one another: `Y = [U₁; U₂; …]`, all with as many columns.
 #[derive(Debug, Clone)]
@@ -114,7 +115,7 @@ impl Pure for ConcatVectors {
         for (i, &scalar) in self.scalar.iter().enumerate() {
             let name = format!("u{}", i + 1);
             let unit = ports.var();
-            units.push(PortUnit::from(unit));
+            units.push(SymbolicUnit::from(unit));
             if scalar {
                 let u = ports.input(name, &Real);
                 ports.note_in(u).same_unit(unit);
@@ -130,7 +131,12 @@ impl Pure for ConcatVectors {
             }
         }
         let y = ports.output("y", &Vector(total));
-        ports.note_out(y).of_unit(PortUnit::Common(units));
+        // Of numbers it is known which is where.
+        let unit = match self.scalar.iter().all(|scalar| *scalar) {
+            true => PortUnit::List(units.into_iter().map(Some).collect()),
+            false => PortUnit::Common(units.into_iter().map(PortUnit::Of).collect()),
+        };
+        ports.note_out(y).of_unit(unit);
         Ok((pieces, y))
     }
 

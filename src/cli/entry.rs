@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use legwork_block::is_hidden;
 use legwork_study::files::Roots;
 use legwork_study::{Library, Registry};
@@ -94,7 +94,12 @@ fn negative(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
-    let at = arguments.iter().position(|word| word.to_str().is_some_and(is_number))?;
+    // The parser names the word, up to its first letter.
+    let Some(ContextValue::String(refused)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let is_refused = |word: &str| is_number(word) && word.starts_with(refused.as_str());
+    let at = arguments.iter().position(|word| word.to_str().is_some_and(is_refused))?;
     let word = arguments[at].to_str().filter(|word| !word.contains(is_hidden))?;
     let option = arguments[..at].last()?.to_str().filter(|option| option.starts_with("--"));
     Some(match option {

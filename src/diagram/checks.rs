@@ -189,7 +189,8 @@ pub(crate) fn compile(
         let (Some(that), false) = (that, when == Some(None)) else { continue };
         if that.slots().next().is_none() {
             let message = format!("check `{}` reads no signal: it never changes", entry.name);
-            let hint = "paths stand without quotes: `=plant.y < 0.2`; texts are in single ones";
+            let hint = "a signal is its path without quotes: `=plant.y < 0.2`; what parameters \
+                        may be is said by `Param(min:, max:)`";
             diagnostics.push(Diagnostic::warning("constant-check", entry.span, message).hint(hint));
         }
         let Some(tolerance) = tolerance(entry, &that, diagnostics) else { continue };

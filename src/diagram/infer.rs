@@ -7,7 +7,7 @@ mod wire;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use legwork_block::{Diagnostic, Diagnostics, PortUnit, SymbolicUnit, Type, Var};
+use legwork_block::{Diagnostic, Diagnostics, Feeds, PortUnit, SymbolicUnit, Type, Var};
 
 use crate::expand::{Assertion, LogEntry, Logged, Tree};
 use crate::ids::{BlockId, Id as _, IdVec};
@@ -71,9 +71,13 @@ struct Inference<'a> {
     parts: Vec<units::Parts>,
     /// Units of the elements of those that are lists; none of those that are not.
     elements: BTreeMap<(BlockId, usize), Vec<Option<SymbolicUnit>>>,
+    /// Units of the pieces of which they are put together.
+    pieces: BTreeMap<(BlockId, usize), Vec<PortUnit>>,
     /// Outputs that would be in a power of time if a factor without unit, which may stand for one,
     /// were a pure number: nothing is said of their unit.
     open_times: BTreeSet<(BlockId, usize)>,
+    /// Outputs whose units were open but for factors without unit.
+    bare_outputs: BTreeSet<(BlockId, usize)>,
 }
 
 /// A wire that does not fit the input that reads it.
@@ -163,7 +167,9 @@ impl<'a> Inference<'a> {
             undecided,
             parts: Vec::new(),
             elements: BTreeMap::new(),
+            pieces: BTreeMap::new(),
             open_times: BTreeSet::new(),
+            bare_outputs: BTreeSet::new(),
         }
     }
 
@@ -208,11 +214,12 @@ impl<'a> Inference<'a> {
         open
     }
 
-    /// All blocks, each behind those that it reads as far as there is no loop: what does not fit
-    /// is then found where a signal is read, not where it is made.
+    /// All blocks, each behind those that it reads as far as there is no loop, and those whose
+    /// outputs are states last: what does not fit is then found where a signal is read, not where
+    /// it is made.
     fn sources_first(&self) -> Vec<BlockId> {
         let blocks = &self.network.blocks;
-        let mut order = Vec::with_capacity(blocks.len());
+        let (mut order, mut states) = (Vec::with_capacity(blocks.len()), Vec::new());
         let mut is_met = vec![false; blocks.len()];
         // Blocks to look at, and whether all that they read is in the order.
         let mut open: Vec<(BlockId, bool)> = Vec::new();
@@ -222,6 +229,12 @@ impl<'a> Inference<'a> {
                 if is_ready {
                     order.push(block);
                 } else if !std::mem::replace(&mut is_met[block.index()], true) {
+                    let groups = &blocks[block].declaration.groups;
+                    let feeds_none = |group: &Feeds| *group == Feeds::Only(Vec::new());
+                    if !groups.is_empty() && groups.iter().all(feeds_none) {
+                        states.push(block);
+                        continue;
+                    }
                     open.push((block, true));
                     for wire in blocks[block].inputs.iter().rev().flatten() {
                         wire.source.each_port(&mut |part| {
@@ -233,6 +246,7 @@ impl<'a> Inference<'a> {
                 }
             }
         }
+        order.append(&mut states);
         order
     }
 

@@ -266,7 +266,11 @@ impl<'a> Loader<'a> {
 }
 
 fn left_alone(path: &Path, error: &std::io::Error) -> String {
-    format!("{} was not looked for: it is {error}", path.display())
+    match error.raw_os_error() {
+        // The system's word, of a file that is there.
+        Some(_) => format!("{} was not read: {error}", path.display()),
+        None => format!("{} was not looked for: it is {error}", path.display()),
+    }
 }
 
 /// The path without `a/..` inside, so that messages read well.

@@ -23,7 +23,8 @@ fn meant(c: char) -> Option<Meant> {
         }
         '\u{2018}'..='\u{201b}' | '\u{b4}' | '\u{2032}' => Meant::Text('\''),
         '\u{2010}'..='\u{2015}' | '\u{2212}' => Meant::Text('-'),
-        '\u{d7}' | '\u{22c5}' | '\u{b7}' | '\u{2217}' => Meant::Text('*'),
+        // The middle dot `·` is an operator of units.
+        '\u{d7}' | '\u{22c5}' | '\u{2217}' => Meant::Text('*'),
         '\u{f7}' | '\u{2215}' | '\u{2044}' => Meant::Text('/'),
         '\u{3001}' => Meant::Text(','),
         // The whole of ASCII stands here again, as wide as the letters of East Asia.

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use legwork_block::{Measured, Report, Unit, Warning};
-use legwork_program::{Check, CheckKind, JudgeValue, Program};
+use legwork_block::{Measured, PortTable, Report, Slot, Unit, Warning};
+use legwork_program::{Check, CheckKind, JudgeValue, Node, Program};
 use legwork_runtime::recording::{Finished, Recorder, RecordingError};
 use legwork_runtime::{BlockTime, CheckState, Cursor, Decisive, RunFault, Simulation};
 use serde_json::{Map, Value, json};
@@ -106,8 +106,19 @@ fn say_why_past_limits(program: &Program, reports: &mut [(String, Report)]) {
             format!("`{path}` failed in {failures} of {calls} calls")
         })
         .collect();
-    let limits = program.nodes.iter().find(|node| node.kind == "JointLimits");
-    let why = match (limits, failed.is_empty()) {
+    // Those whose contacts somebody reads, of the robot whose state the block of a path makes.
+    let limits_of = |path: &str| {
+        let state = program.nodes.iter().find(|node| node.path == path)?;
+        let slots = |ports: &PortTable| -> Vec<Slot> {
+            (0..ports.port_count()).flat_map(|port| ports.port(port).to_vec()).collect()
+        };
+        let made = slots(&state.io.outputs);
+        program.nodes.iter().find(|node| {
+            let read = || slots(&node.io.inputs);
+            node.kind == "JointLimits" && read().iter().all(|slot| made.contains(slot))
+        })
+    };
+    let why = |limits: Option<&Node>| match (limits, failed.is_empty()) {
         (None, _) => ", which does not act: `JointLimits` makes limits contacts".to_owned(),
         (Some(limits), true) => format!(
             ": the contacts of `{}` give way so far; a shorter step, or a motor that pushes less, \
@@ -120,9 +131,10 @@ fn say_why_past_limits(program: &Program, reports: &mut [(String, Report)]) {
             failed.join(", ")
         ),
     };
-    let warnings = reports.iter_mut().flat_map(|(_, report)| &mut report.warnings);
-    for warning in warnings.filter(|warning| warning.name == "past-joint-limit") {
-        warning.message += &why;
+    for (path, report) in reports.iter_mut() {
+        for warning in report.warnings.iter_mut().filter(|one| one.name == "past-joint-limit") {
+            warning.message += &why(limits_of(path));
+        }
     }
 }
 

@@ -186,7 +186,7 @@ impl Model {
             (Record::Memory, None) => Some(recorder(self.program(), &metadata)?),
             (_, None) => None,
         };
-        // They are in the recording now: those of a robot's meshes are large.
+        // The recording has them, if there is one: those of a robot's meshes are large.
         metadata.other.clear();
         let mut unseen = Vec::new();
         if request.scene {

@@ -124,7 +124,7 @@ fn s2_4_rates_that_do_not_divide_are_refused_with_proposals() {
             "b": ZeroOrderHold(every: "5 ms", in: { "u": "a.y" }) })"#,
     );
     assert_eq!(found[0].0, "rate-conflict");
-    for part in ["4 ms and 6 ms", "RateTransition"] {
+    for part in ["4 ms or 6 ms", "RateTransition"] {
         assert!(found[0].1.contains(part), "no `{part}` in {found:?}");
     }
     let offsets = mistakes(

@@ -449,19 +449,18 @@ impl Port {
         let unit = self.unit.iter().map(|unit| quote!(#unit));
         // What the documentation says of elements of several units holds for what is connected.
         let among = self.said.units.as_ref().filter(|units| units.contains(", "));
-        let among = among.filter(|_| self.is_input && self.unit.is_none());
-        let among = among.map(|units| quote!(::legwork_block::PortUnit::Among(#units)));
-        let unit = unit.chain(among);
+        let among = among.filter(|_| self.is_input).map(|units| quote!(.or_among(#units)));
+        let among = among.into_iter();
         let frame = self.frame.iter();
         let infinite = self.is_infinite.then(|| quote!(.may_be_infinite())).into_iter();
         let elements = self.elements.iter().map(|(of, part)| quote!(.elements_of(&#of, #part)));
         let one = |name: TokenStream| {
             let (unit, frame, infinite) = (unit.clone(), frame.clone(), infinite.clone());
-            let elements = elements.clone();
+            let (elements, among) = (elements.clone(), among.clone());
             quote! {
                 let signal = #signal;
                 let port = ports.#declare(#name, &signal);
-                ports.#note(port) #(.of_unit(#unit))* #(.frame(#frame))* #(#infinite)* #(#elements)*
+                ports.#note(port) #(.of_unit(#unit))* #(#among)* #(.frame(#frame))* #(#infinite)* #(#elements)*
                     .doc(#doc);
             }
         };

@@ -180,7 +180,7 @@ impl Tensor {
             ),
         };
         if !is_mixed || shape.len() != 1 {
-            units.clear();
+            units = Vec::new();
         }
         Ok(Self { shape, data, unit, is_mixed, units })
     }

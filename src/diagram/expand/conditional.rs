@@ -58,8 +58,8 @@ construct! {
     pub(super) struct Enabled<'n> {
         /// The signal, a number or a truth value: the part is on while it is above zero.
         by: &'n Node = required("which signal?", "by: \"block.port\""),
-        /// What the outputs show while it is off: `Hold` their last values (the default), or `Reset`
-        /// to zero.
+        /// What the outputs show while it is off: `Hold` (the default) their last values, or
+        /// `Reset` to zero.
         when_off: Option<WhenOff>,
         /// What states do when it comes on: `Resume` where they were (the default), or `Restart`.
         when_on: Option<WhenOn>,

@@ -108,7 +108,8 @@ impl Expander<'_> {
                 if !is_robot && sections().any(|section| section == name) {
                     let message =
                         format!("`{name}` is the name of a section, so it cannot name a parameter");
-                    self.report(Diagnostic::error("bad-name", name_span, message));
+                    let found = Diagnostic::error("bad-name", name_span, message);
+                    self.report(found.hint("give it another name"));
                 }
                 if let Some(first) = entries.get(name) {
                     let message = format!("`{name}` names a parameter and a robot");

@@ -71,9 +71,12 @@ impl MaskUse {
         if inside.file != self.file || !OF_VALUES.contains(&found.code) {
             return false;
         }
-        let mut given = BTreeSet::new();
-        for name in names_at(sources, inside) {
-            self.add_given(&name, (origins, sources), &mut given, 0);
+        let (mut given, mut met) = (BTreeSet::new(), BTreeSet::new());
+        let mut open = names_at(sources, inside);
+        while let Some(name) = open.pop() {
+            if met.insert(name.clone()) {
+                self.add_given(&name, (origins, sources), &mut given, &mut open);
+            }
         }
         let mut given = given.into_iter();
         let (place, text) = match (given.next(), self.is_built_in) {
@@ -90,13 +93,13 @@ impl MaskUse {
         true
     }
 
-    /// Adds what the user wrote for a name, or for the names in its default.
+    /// Adds what the user wrote for a name, or the names in its default to those that are open.
     fn add_given(
         &self,
         name: &str,
         (origins, sources): (&Origins, &SourceMap),
         given: &mut BTreeSet<Span>,
-        depth: usize,
+        open: &mut Vec<String>,
     ) {
         let list = || origins.lists.get(&(self.file, name.to_owned()));
         let origin = self.names.get(name).copied();
@@ -104,12 +107,8 @@ impl MaskUse {
             Some(Origin::Given(span)) => {
                 given.insert(span);
             }
-            Some(Origin::Default(span)) if depth < CHAIN_LIMIT => {
-                for name in names_at(sources, span) {
-                    self.add_given(&name, (origins, sources), given, depth + 1);
-                }
-            }
-            _ => {}
+            Some(Origin::Default(span)) => open.extend(names_at(sources, span)),
+            None => {}
         }
     }
 }

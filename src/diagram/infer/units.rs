@@ -68,6 +68,7 @@ impl Inference<'_> {
             self.next_var += 1;
             port.unit = var.into();
             self.elements.insert((block, output), elements);
+            self.pieces.insert((block, output), of.clone());
             self.parts.push(Parts { block, output, of, var });
         }
         self.solution.grow(self.next_var);
@@ -117,6 +118,11 @@ impl Inference<'_> {
                     *unit != Unit::ONE && !allowed.iter().any(|allowed| allowed.agrees(*unit))
                 };
                 let Some(unit) = found.into_iter().find(strange) else { continue };
+                // Made by a number without unit, which may be a power of time.
+                let of_time = |allowed: &Unit| allowed.over(unit).is_some_and(Unit::is_of_time);
+                if self.is_of_bare(&wire.source) && allowed.iter().any(of_time) {
+                    continue;
+                }
                 let of = &self.network.blocks[block];
                 let name = &of.declaration.inputs[input].name;
                 let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
@@ -132,6 +138,15 @@ impl Inference<'_> {
         }
     }
 
+    /// Whether the unit of a source was open but for factors without unit.
+    fn is_of_bare(&self, source: &Source) -> bool {
+        let mut all = true;
+        source.each_port(&mut |part| {
+            all &= self.bare_outputs.contains(&(part.block, part.output.index()));
+        });
+        all
+    }
+
     /// The units of the numbers of a source, as far as they are known.
     fn units_of(&mut self, source: &Source) -> Vec<Unit> {
         let Ok(found) = self.carried(source) else { return Vec::new() };
@@ -142,12 +157,17 @@ impl Inference<'_> {
             return vec![unit];
         }
         let Source::Port(part) = source else { return Vec::new() };
-        let list = self.elements.get(&(part.block, part.output.index()));
-        let list = list.filter(|_| part.select.is_empty());
-        list.into_iter().flatten().flatten().filter_map(known).collect()
+        let pieces = self.pieces.get(&(part.block, part.output.index()));
+        let pieces = pieces.filter(|_| part.select.is_empty());
+        let of_piece = |piece: &PortUnit| match UnitTerm::of(piece) {
+            UnitTerm::Of(unit) => known(&unit),
+            UnitTerm::Unspecified => None,
+        };
+        pieces.into_iter().flatten().filter_map(of_piece).collect()
     }
 
-    /// Finds the outputs in a power of time by a factor without unit.
+    /// Finds the outputs whose units factors without unit leave open, and of these the ones in a
+    /// power of time.
     fn note_open_times(&mut self) {
         let (blocks, units) = (&self.network.blocks, &self.solution.units);
         for block in blocks.ids() {
@@ -155,7 +175,9 @@ impl Inference<'_> {
                 let PortUnit::Of(unit) = &port.unit else { continue };
                 let Some(unit) = units.unit(unit) else { continue };
                 let is_open = unit.known().is_none();
-                if is_open && units.without_bare(&unit).is_some_and(Unit::is_of_time) {
+                let Some(rest) = units.without_bare(&unit).filter(|_| is_open) else { continue };
+                self.bare_outputs.insert((block, output));
+                if rest.is_of_time() {
                     self.open_times.insert((block, output));
                 }
             }

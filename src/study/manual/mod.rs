@@ -255,7 +255,22 @@ impl Kind<'_> {
 }
 
 fn doc_of(schema: &Value) -> String {
-    schema["description"].as_str().unwrap_or_default().to_owned()
+    plain(schema["description"].as_str().unwrap_or_default())
+}
+
+/// A text without the targets of its links to other items: of ``[`Motor`](crate::Motor)`` is left
+/// `` `Motor` ``.
+fn plain(doc: &str) -> String {
+    let mut text = String::with_capacity(doc.len());
+    let mut rest = doc;
+    while let Some(at) = rest.find("](crate::") {
+        let (before, after) = rest.split_at(at);
+        let shown = before.rfind('[').unwrap_or(before.len());
+        text.push_str(&before[..shown]);
+        text.push_str(before[shown..].trim_start_matches('['));
+        rest = after.split_once(')').map_or("", |(_, rest)| rest);
+    }
+    text + rest
 }
 
 /// The words of `#[schemars(extend("x-aliases" = […]))]` on a struct of parameters.

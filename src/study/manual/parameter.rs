@@ -47,7 +47,7 @@ pub(super) fn parameters_of(schema: &Value, root: &Value) -> Vec<Parameter> {
             unit: unit_of(property, root, 0),
             required: required(name),
             default: property.get("default").cloned(),
-            doc: property["description"].as_str().unwrap_or_default().to_owned(),
+            doc: super::doc_of(property),
         })
         .collect();
     found.sort_by_key(|parameter| !parameter.required);

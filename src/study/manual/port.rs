@@ -84,7 +84,7 @@ impl Ports {
                     ty: letters.apply(&$of.ty.to_string()),
                     unit: unit(&$of.unit),
                     frame: $of.frame.clone(),
-                    doc: $of.doc.to_string(),
+                    doc: super::plain(&$of.doc),
                 }
             };
         }
