@@ -236,7 +236,7 @@ fn failed(controller: &str, set: &[(&str, &str)]) -> Vec<String> {
 /// that yield like foam; with a box of hardly any weight; with stiff feedback.
 #[test]
 fn every_controller_has_a_check_that_a_wrong_model_fails() {
-    let no_plan = ("wish.constants.w", "0");
+    let no_plan = ("wish.constants.w", "0 rad/s");
     for (controller, wrong, check) in [
         ("qp_mu_relative", no_plan, "follows the path"),
         ("qp_inf_relative", no_plan, "follows the path"),
