@@ -123,7 +123,11 @@ fn a_box_rests_on_its_mesh_and_its_recording_knows_the_program() {
     let library = Library::new(legwork_blocks::register);
     // Its folder is not the diagram's.
     let refused = library.open(folder.path().join("own/rest.ron")).unwrap().compile();
-    assert!(refused.to_text().contains("folders above may not be searched"), "{}", refused.to_text());
+    assert!(
+        refused.to_text().contains("folders above may not be searched"),
+        "{}",
+        refused.to_text()
+    );
     let library = library.reading(Roots::default().and(folder.path()));
     let done = run(&library, folder.path());
     assert!(done.execution.checks_passed() == 2, "{}", done.to_json()["checks"]);
