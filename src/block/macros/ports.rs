@@ -460,8 +460,8 @@ impl Port {
             quote! {
                 let signal = #signal;
                 let port = ports.#declare(#name, &signal);
-                ports.#note(port) #(.of_unit(#unit))* #(#among)* #(.frame(#frame))* #(#infinite)* #(#elements)*
-                    .doc(#doc);
+                ports.#note(port) #(.of_unit(#unit))* #(#among)* #(.frame(#frame))*
+                    #(#infinite)* #(#elements)* .doc(#doc);
             }
         };
         let declared = match &self.name {

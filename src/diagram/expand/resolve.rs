@@ -1,5 +1,5 @@
-//! Paths → sources: through masks, holes and copies down to the ports of blocks. In one file, since each
-//! way leads to every other.
+//! Paths → sources: through masks, holes and copies down to the ports of blocks. One file: each way
+//! leads to every other.
 
 use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Span, Type};
 
