@@ -421,9 +421,12 @@ fn fit(
     let port = || format!("{}.{}", block.path, input.name);
     // A whole number is a number, unless a whole one is asked for, or what the compiler made, as the
     // results of a function, takes anything.
-    let wanted = solution.ty(&input.ty);
-    let is_open = block.hidden && matches!(wanted, Type::Var(_));
-    let widens = solution.ty(&found.ty) == Type::Int && wanted != Type::Int && !is_open;
+    let widens = found.ty == Type::Int
+        && match solution.ty(&input.ty) {
+            Type::Int => false,
+            Type::Var(_) => !block.hidden,
+            _ => true,
+        };
     let given = if widens { &Type::Real } else { &found.ty };
     if let Err(mismatch) = solution.types(&input.ty, given) {
         let (expected, found) = (solution.ty(&input.ty), solution.ty(&found.ty));

@@ -5,7 +5,6 @@
 //! ports. Each is solved for one of its unknowns, which is written by the others from then on, and
 //! keeps its cause, so that a conflict can tell where both sides come from.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 
 use legwork_block::{
@@ -164,6 +163,13 @@ impl UnitSolution {
         if unit.vars().all(|var| known[var.0 as usize].is_none()) {
             return Some(unit.clone());
         }
+        let is_final = |var: Var| match &known[var.0 as usize] {
+            Some(Known { unit, .. }) => unit.vars().all(|var| known[var.0 as usize].is_none()),
+            None => true,
+        };
+        if unit.vars().all(is_final) {
+            return substituted(&known, unit);
+        }
         // What the unknowns are may itself be written by others, in chains as long as those of
         // the blocks: no recursion, and every link is shortened as it is walked.
         let mut waiting: SmallVec<[Var; 8]> = unit.vars().collect();
@@ -320,7 +326,7 @@ impl UnitSolution {
 }
 
 fn substituted(known: &[Option<Known>], unit: &SymbolicUnit) -> Option<SymbolicUnit> {
-    unit.substitute(&|var| Some(Cow::Borrowed(&known[var.0 as usize].as_ref()?.unit)))
+    unit.substitute(|var| Some(&known[var.0 as usize].as_ref()?.unit))
 }
 
 #[cfg(test)]

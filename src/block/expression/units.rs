@@ -1,6 +1,5 @@
 //! Units of the terms of an expression, and what the expression asks of those that are not known.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
@@ -141,8 +140,8 @@ impl TermUnit {
     /// power of time then, for which these may stand.
     pub(super) fn nominal(&self) -> Option<Unit> {
         let one = SymbolicUnit::from(Unit::ONE);
-        let factor = |var: Var| (var.0 >= FACTORS).then_some(Cow::Borrowed(&one));
-        let plain = self.unit.substitute(&factor)?.known()?;
+        let factor = |var: Var| (var.0 >= FACTORS).then_some(&one);
+        let plain = self.unit.substitute(factor)?.known()?;
         (self.unit.known().is_some() || !plain.is_of_time()).then_some(plain)
     }
 

@@ -1,6 +1,6 @@
 //! Units with unknowns, for inference.
 
-use std::borrow::Cow;
+use std::borrow::Borrow;
 
 use smallvec::{SmallVec, smallvec};
 
@@ -111,11 +111,11 @@ impl SymbolicUnit {
     }
 
     /// The same with every variable replaced that `value` knows; `None` if an exponent overflows.
-    pub fn substitute<'u>(&self, value: &dyn Fn(Var) -> Option<Cow<'u, Self>>) -> Option<Self> {
-        let mut out = Self { known: self.known, terms: Terms::with_capacity(self.terms.len()) };
+    pub fn substitute<V: Borrow<Self>>(&self, value: impl Fn(Var) -> Option<V>) -> Option<Self> {
+        let mut out = Self { known: self.known, terms: Terms::new() };
         for &(exponent, var) in &self.terms {
             match value(var) {
-                Some(factor) => out.multiply(&factor, exponent)?,
+                Some(factor) => out.multiply(factor.borrow(), exponent)?,
                 None => out.add_term(exponent, var)?,
             }
         }
