@@ -1,6 +1,6 @@
 //! Products and norms of vectors of any length.
 
-use crate::lanes::{Lanes, load, store};
+use crate::lanes::{self, Lanes, load, store};
 
 /// `aᵀ b` in four interleaved partial sums, added in a fixed order.
 #[inline]
@@ -46,25 +46,18 @@ pub fn max_abs(x: &[f64]) -> f64 {
 #[must_use]
 pub fn all_finite(x: &[f64]) -> bool {
     // 0 · x is zero for finite entries and NaN otherwise, so no branch per entry is needed; four
-    // sums of eight lanes, since each waits for itself.
-    let mut sums = [[0.0f64; 8]; 4];
-    let (blocks, rest) = x.as_chunks::<32>();
+    // sums, since each waits for itself.
+    let (mut sums, zero) = ([Lanes::ZERO; 4], Lanes::ZERO);
+    let (blocks, rest) = x.as_chunks::<16>();
     for block in blocks {
-        for (lanes, chunk) in sums.iter_mut().zip(block.as_chunks::<8>().0) {
-            add_zeros(lanes, chunk);
+        for (sum, four) in sums.iter_mut().zip(block.as_chunks::<4>().0) {
+            *sum += Lanes::from(*four) * zero;
         }
     }
-    let (chunks, rest) = rest.as_chunks::<8>();
-    chunks.iter().for_each(|chunk| add_zeros(&mut sums[0], chunk));
+    let (fours, rest) = rest.as_chunks::<4>();
+    fours.iter().for_each(|four| sums[0] += Lanes::from(*four) * zero);
     let tail = rest.iter().fold(0.0, |sum, v| sum + v * 0.0);
-    sums.as_flattened().iter().fold(tail, |sum, v| sum + v) == 0.0
-}
-
-#[inline(always)]
-fn add_zeros(lanes: &mut [f64; 8], x: &[f64; 8]) {
-    for (lane, v) in lanes.iter_mut().zip(x) {
-        *lane += v * 0.0;
-    }
+    lanes::sum((sums[0] + sums[1]) + (sums[2] + sums[3])) + tail == 0.0
 }
 
 /// `y = A x` for a column-major `rows × x.len()` matrix.

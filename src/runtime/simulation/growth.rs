@@ -106,9 +106,24 @@ impl Growth {
     }
 }
 
-/// The number of largest magnitude; NaN counts as such.
+/// The number of largest magnitude, of two that differ in sign the positive one. NaN is none.
 fn largest(numbers: &[f64]) -> f64 {
-    numbers.iter().fold(0.0, |most: f64, &x| if x.abs() <= most.abs() { most } else { x })
+    // The outcome does not depend on the order, so eight may run side by side.
+    let (mut above, mut below) = ([0.0f64; 8], [0.0f64; 8]);
+    let (chunks, rest) = numbers.as_chunks::<8>();
+    for chunk in chunks {
+        for ((above, below), &x) in above.iter_mut().zip(&mut below).zip(chunk) {
+            *above = if x > *above { x } else { *above };
+            *below = if x < *below { x } else { *below };
+        }
+    }
+    let most = |m: f64, &x: &f64| if x > m { x } else { m };
+    let least = |m: f64, &x: &f64| if x < m { x } else { m };
+    let (mut high, mut low) = (rest.iter().fold(0.0, most), rest.iter().fold(0.0, least));
+    if !chunks.is_empty() {
+        (high, low) = (above.iter().fold(high, most), below.iter().fold(low, least));
+    }
+    if high >= -low { high } else { low }
 }
 
 impl Engine {
