@@ -388,3 +388,43 @@ fn s11_3_a_stepper_allocates_nothing_per_step() {
         assert_eq!(info.count_total, 0, "{file}");
     }
 }
+
+/// What looks at few signals computes those as who looks at all does, and nothing else.
+#[test]
+fn s11_3_a_lean_stepper_shows_the_same_bits() {
+    let library = legwork::study::Library::new(legwork_blocks::register);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let cases = [
+        (STAND, "body.state"),
+        ("diagrams/quadruped/trot.ron", "body.state"),
+        ("diagrams/floating_base/stand.ron", "sim.f"),
+    ];
+    for (file, path) in cases {
+        let opened = library.open(root.join(file)).unwrap_or_else(|error| panic!("{error}"));
+        let model = opened.compile().into_model().unwrap_or_else(|error| panic!("{error}"));
+        let mut full = model.stepper().unwrap();
+        let seen = full.signal(path).unwrap();
+        let (mut lean, handles) = model.lean_stepper(&[path.to_owned()]).unwrap();
+        let (asked, others) = handles.split_last().unwrap();
+        assert_eq!(others.len(), model.program().outputs.len(), "{file}");
+        let leaves = full.describe(seen).slots.len();
+        let bits = |stepper: &legwork::study::Stepper, output| {
+            let leaves = (0..leaves).flat_map(move |leaf| stepper.leaf(output, leaf));
+            leaves.map(|x| x.to_bits()).collect::<Vec<u64>>()
+        };
+        for _ in 0..200 {
+            full.step(1).unwrap();
+            lean.step(1).unwrap();
+            assert_eq!(bits(&full, seen), bits(&lean, *asked), "{file}");
+        }
+        assert_eq!(measure(|| lean.step(50).unwrap()).count_total, 0, "{file}");
+        full.step(50).unwrap();
+        let mut other = lean.another().unwrap();
+        other.step(250).unwrap();
+        assert_eq!(bits(&full, seen), bits(&other, *asked), "{file}");
+        let unasked = if file == STAND { "pd.tau" } else { "sim.wrench" };
+        let unasked = if file.ends_with("trot.ron") { "pd.tau" } else { unasked };
+        let error = lean.signal(unasked).unwrap_err().to_string();
+        assert!(error.contains("was not asked for"), "{file}: {error}");
+    }
+}

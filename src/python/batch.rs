@@ -26,7 +26,8 @@ struct Column<H> {
     array: Py<PyArray2<f64>>,
 }
 
-/// Copies of a diagram, each bit for bit as a run of its own.
+/// Copies of a diagram: outputs and signals are bit for bit those of runs of their own. What only
+/// the log, checks or nobody reads is left out.
 #[pyclass(module = "legwork")]
 pub(crate) struct Batch {
     /// Under a lock that nobody waits for: who changes them has the batch for itself.
@@ -74,7 +75,7 @@ impl Batch {
         let program = model.program();
         let names: Vec<String> = program.outputs.iter().map(|port| port.name.clone()).collect();
         let made = py.detach(|| {
-            let (first, handles) = Member::new(&model, &names, &signals)?;
+            let (first, handles) = Member::new(&model, &signals)?;
             let others = (1..n).map(|_| first.another()).collect::<Result<Vec<_>, _>>()?;
             let members: Vec<Member> = std::iter::once(first).chain(others).collect();
             Ok((members, handles))

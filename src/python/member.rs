@@ -23,20 +23,9 @@ pub(crate) struct Given<'a> {
 }
 
 impl Member {
-    /// A copy, and what finds its outputs.
-    pub(crate) fn new(
-        model: &Model,
-        names: &[String],
-        signals: &[String],
-    ) -> Result<(Self, Vec<Output>), Error> {
-        let mut stepper = model.stepper()?;
-        let mut handles = Vec::with_capacity(names.len() + signals.len());
-        for name in names {
-            handles.push(stepper.output(name)?);
-        }
-        for path in signals {
-            handles.push(stepper.signal(path)?);
-        }
+    /// A copy, and what finds the outputs of the diagram and then these signals.
+    pub(crate) fn new(model: &Model, signals: &[String]) -> Result<(Self, Vec<Output>), Error> {
+        let (stepper, handles) = model.lean_stepper(signals)?;
         let mut member = Self { stepper, model: model.clone(), written: Vec::new(), fault: None };
         member.forget_inputs();
         Ok((member, handles))

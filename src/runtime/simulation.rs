@@ -43,7 +43,7 @@ mod work;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use legwork_block::{Fault, Report, cancel};
+use legwork_block::{Fault, Report, Slot, cancel};
 use legwork_program::Program;
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +53,7 @@ use crate::moment::Moment;
 use crate::observe::{CheckState, Observer};
 use crate::recording::{Phase as RowPhase, Stamp};
 
-use blocks::Blocks;
+use blocks::{Blocks, Watched};
 use engine::Engine;
 use integrate::Integrator;
 
@@ -106,7 +106,15 @@ impl Simulation {
     /// leave out what neither another block nor a check nor the log reads. What is recorded and
     /// reported is the same.
     pub fn unwatched(program: Arc<Program>) -> Self {
-        let blocks = Blocks::unwatched(&program);
+        let blocks = Blocks::watched(&program, Watched::Run);
+        Self::of(Engine::new(program, blocks))
+    }
+
+    /// As [`Self::new`], for who looks at these slots of [`Self::arena`] alone: blocks may leave
+    /// out what neither another block nor `judge:` reads, nothing is recorded, and checks are not
+    /// asked.
+    pub fn watched_at(program: Arc<Program>, slots: Vec<Slot>) -> Self {
+        let blocks = Blocks::watched(&program, Watched::Only(slots));
         Self::of(Engine::new(program, blocks))
     }
 
@@ -433,6 +441,9 @@ impl Simulation {
         let at_tick = self.engine.state.moment.is_tick();
         let state::State { judge, arena, .. } = &mut self.engine.state;
         judge::see(&self.engine.plan.program, judge, stamp, at_tick, arena);
+        if matches!(self.engine.blocks.watched, Watched::Only(_)) {
+            return;
+        }
         self.observer.observe(&self.engine.plan.log, stamp, at_tick, &self.engine.state.arena);
         for (check, state) in
             self.engine.plan.program.checks.iter().zip(&mut self.engine.state.checks)

@@ -69,6 +69,8 @@ pub struct Stepper {
     given: Vec<bool>,
     signals: Vec<SignalRef>,
     probe: Probe,
+    /// Whether only `signals` are computed.
+    is_lean: bool,
 }
 
 impl fmt::Debug for Stepper {
@@ -84,17 +86,26 @@ impl Model {
     /// # Errors
     /// If outputs at t = 0 fault.
     pub fn stepper(&self) -> Result<Stepper, Error> {
-        let simulation = Simulation::new(Arc::clone(self.program()));
-        let mut stepper = Stepper {
-            model: self.clone(),
-            begin: simulation.snapshot(),
-            simulation,
-            given: Vec::new(),
-            signals: Vec::new(),
-            probe: Probe::default(),
-        };
-        stepper.reset()?;
-        Ok(stepper)
+        Stepper::at_begin(self, Simulation::new(Arc::clone(self.program())))
+    }
+
+    /// The model at t = 0, to be driven by who looks at the outputs of the diagram and at these
+    /// signals alone: what only the log, checks or nobody reads is not computed. A run that goes on
+    /// from a snapshot of it asks checks from there on. The handles are those of the outputs, then
+    /// those of the signals.
+    ///
+    /// # Errors
+    /// If there is no such signal, or outputs at t = 0 fault.
+    pub fn lean_stepper(&self, signals: &[String]) -> Result<(Stepper, Vec<Output>), Error> {
+        let mut probe = Probe::default();
+        let mut shown: Vec<SignalRef> =
+            self.program().outputs.iter().map(|output| output.signal.clone()).collect();
+        for path in signals {
+            shown.push(probe.signal(path, self.diagram(), self.program())?);
+        }
+        let stepper = Stepper::lean(self, shown)?;
+        let handles = (0..stepper.signals.len()).map(Output).collect();
+        Ok((stepper, handles))
     }
 }
 
@@ -103,6 +114,27 @@ fn fault(fault: &RunFault) -> Error {
 }
 
 impl Stepper {
+    fn at_begin(model: &Model, simulation: Simulation) -> Result<Self, Error> {
+        let mut stepper = Self {
+            model: model.clone(),
+            begin: simulation.snapshot(),
+            simulation,
+            given: Vec::new(),
+            signals: Vec::new(),
+            probe: Probe::default(),
+            is_lean: false,
+        };
+        stepper.reset()?;
+        Ok(stepper)
+    }
+
+    fn lean(model: &Model, signals: Vec<SignalRef>) -> Result<Self, Error> {
+        let slots = signals.iter().flat_map(|signal| signal.slots.iter().copied()).collect();
+        let simulation = Simulation::watched_at(Arc::clone(model.program()), slots);
+        let begun = Self::at_begin(model, simulation)?;
+        Ok(Self { signals, is_lean: true, ..begun })
+    }
+
     /// The compiled diagram, with what was set.
     pub fn model(&self) -> &Model {
         &self.model
@@ -132,9 +164,11 @@ impl Stepper {
     /// # Errors
     /// If outputs at t = 0 fault.
     pub fn another(&self) -> Result<Self, Error> {
-        let mut other = self.model.stepper()?;
-        other.signals.clone_from(&self.signals);
-        Ok(other)
+        if self.is_lean {
+            return Self::lean(&self.model, self.signals.clone());
+        }
+        let other = self.model.stepper()?;
+        Ok(Self { signals: self.signals.clone(), ..other })
     }
 
     /// The input `name`.
@@ -169,10 +203,16 @@ impl Stepper {
     /// Any signal of the diagram, or a part of one, such as `body.state.base.position[2]`.
     ///
     /// # Errors
-    /// If there is no such signal.
+    /// If there is no such signal, or it is not computed because [`Model::lean_stepper`] was not
+    /// asked for it.
     pub fn signal(&mut self, path: &str) -> Result<Output, Error> {
         let program = Arc::clone(self.program());
         let signal = self.probe.signal(path, self.model.diagram(), &program)?;
+        if self.is_lean {
+            let known = self.signals.iter().position(|known| known.slots == signal.slots);
+            let unasked = || Error::request(format!("the signal `{path}` was not asked for"));
+            return known.map(Output).ok_or_else(unasked);
+        }
         Ok(self.keep(signal))
     }
 

@@ -12,6 +12,18 @@ pub(super) struct Blocks {
     /// Shared values; they follow from signals.
     pub(super) pool: Vec<Box<dyn Any + Send>>,
     pub(super) initials: Vec<Initial>,
+    pub(super) watched: Watched,
+}
+
+/// Who looks at signals besides blocks.
+#[derive(Debug, Clone)]
+pub(super) enum Watched {
+    /// Somebody may look at any.
+    All,
+    /// The log and the checks.
+    Run,
+    /// Somebody looks at these; the log and the checks are left out.
+    Only(Vec<Slot>),
 }
 
 /// The initial state of a block behind a gate that restarts it.
@@ -26,14 +38,20 @@ pub(super) struct Initial {
 impl Blocks {
     /// The blocks and their continuous state at t = 0.
     pub(super) fn new(program: &Program) -> (Self, Vec<f64>) {
-        Self::made(program, |node| node.instance_io())
+        Self::watched(program, Watched::All)
     }
 
-    /// The same where nobody looks at signals but blocks, checks and the log: outputs that none of
-    /// them reads need not be written.
-    pub(super) fn unwatched(program: &Program) -> (Self, Vec<f64>) {
-        let is_read = read_slots(program);
-        Self::made(program, |node| {
+    /// The same; outputs that nobody reads need not be written.
+    pub(super) fn watched(program: &Program, watched: Watched) -> (Self, Vec<f64>) {
+        let is_read = match &watched {
+            Watched::All => None,
+            Watched::Run => Some(read_slots(program, &[], true)),
+            Watched::Only(slots) => Some(read_slots(program, slots, false)),
+        };
+        let Some(is_read) = is_read else {
+            return Self::made(program, watched, |node| node.instance_io());
+        };
+        Self::made(program, watched, |node| {
             let unread = |port| {
                 let mut slots = node.io.outputs.port(port).iter();
                 !slots.any(|slot| slot.range().any(|i| is_read[i]))
@@ -43,7 +61,11 @@ impl Blocks {
         })
     }
 
-    fn made(program: &Program, io: impl Fn(&Node) -> InstanceIo) -> (Self, Vec<f64>) {
+    fn made(
+        program: &Program,
+        watched: Watched,
+        io: impl Fn(&Node) -> InstanceIo,
+    ) -> (Self, Vec<f64>) {
         let mut x = vec![0.0; program.state_len];
         let mut instances = Vec::with_capacity(program.nodes.len());
         let mut pool: Vec<Box<dyn Any + Send>> = Vec::with_capacity(program.pool_len);
@@ -70,21 +92,23 @@ impl Blocks {
                 }
             }
         }
-        (Self { instances, pool, initials }, x)
+        (Self { instances, pool, initials, watched }, x)
     }
 }
 
-/// For each number of the arena whether a block, a check, the log or the engine reads it.
-fn read_slots(program: &Program) -> Vec<bool> {
+/// For each number of the arena whether a block, the engine, `judge:` or who looks at these slots
+/// reads it, or also a check or the log.
+fn read_slots(program: &Program, slots: &[Slot], by_run: bool) -> Vec<bool> {
     let mut is_read = vec![false; program.arena_len];
     let mut read = |slot: Slot| is_read[slot.range()].fill(true);
+    slots.iter().copied().for_each(&mut read);
     for node in &program.nodes {
         for port in 0..node.io.inputs.port_count() {
             node.io.inputs.port(port).iter().copied().for_each(&mut read);
         }
         node.copies.iter().for_each(|copy| read(copy.from));
     }
-    for channel in &program.log {
+    for channel in program.log.iter().filter(|_| by_run) {
         channel.signal.slots.iter().copied().for_each(&mut read);
     }
     for unknown in program.loops.iter().flat_map(|found| &found.unknowns) {
@@ -93,8 +117,8 @@ fn read_slots(program: &Program) -> Vec<bool> {
     }
     let gates = program.gates.iter().flat_map(|gate| [gate.active, gate.starts]);
     let stops = program.stops.iter().map(|stop| stop.slot);
-    let conditions =
-        program.checks.iter().flat_map(|check| check.when.iter().chain([&check.condition]));
+    let checks = program.checks.iter().filter(|_| by_run);
+    let conditions = checks.flat_map(|check| check.when.iter().chain([&check.condition]));
     let judged = program.judge.iter().flat_map(|value| value.slots());
     let checked = conditions.flat_map(|condition| condition.slots()).chain(judged);
     let places = gates.chain(stops).map(|slot| slot.index());

@@ -135,7 +135,8 @@ impl Engine {
 
     /// Makes anew what a step that was left in its middle may have left half done.
     pub(super) fn renew(&mut self) {
-        (self.blocks, _) = Blocks::new(&self.plan.program);
+        let watched = self.blocks.watched.clone();
+        (self.blocks, _) = Blocks::watched(&self.plan.program, watched);
         self.work = Work::new(&self.plan);
         self.stop.heard = false;
     }

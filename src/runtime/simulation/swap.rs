@@ -68,7 +68,8 @@ impl Simulation {
         // What the states at t = 0 look like with old and new parameters tells whether a state of
         // the one fits the other.
         let (fresh, _) = Blocks::new(&self.engine.plan.program);
-        let (mut blocks, _) = Blocks::new(program);
+        let watched = self.engine.blocks.watched.clone();
+        let (mut blocks, _) = Blocks::watched(program, watched);
         for (i, node) in program.nodes.iter().enumerate() {
             let shape = |instance: &dyn Instance| instance.state_json().ok();
             let (old, new) = (shape(&*fresh.instances[i]), shape(&*blocks.instances[i]));
