@@ -290,7 +290,7 @@ fn energy_is_accounted_for() {
     ];
     for law in laws {
         let run = run(DROP, &[law]);
-        let balance = rows(&run, "balance.y");
+        let balance = rows(&run, "balance");
         let start = balance[0][0];
         let worst = balance.iter().map(|row| (row[0] / start - 1.0).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-6, "{law:?}: {worst:.1e} of {start} J");
