@@ -100,11 +100,12 @@ fn an_arm_keeps_or_loses_the_box_as_its_model_of_contact_has_it() {
 #[test]
 fn zero_is_taken_without_a_unit() {
     const HOLD: &str = "diagrams/inverse_dynamics/hold.ron";
+    const SENSORS: &str = "diagrams/quadruped/sensors.ron";
     let cases = [
         (BIPED, "speed", "0", true),
         (BIPED, "speed", "0.2", false),
         (HOLD, "amplitude", "0", true),
-        (HOLD, "least.amplitude", "0.0", true),
+        (SENSORS, "motors.coulomb", "0.0", true),
     ];
     for (file, name, value, is_taken) in cases {
         let case = Case { file, set: &[(name, value)], variants: &[], patches: &[] };

@@ -52,9 +52,9 @@ fn a_rocking_block_tells_kinds_of_impact_from_one_another() {
 #[test]
 fn the_solution_of_least_change_is_not_lemkes() {
     let hold = "diagrams/inverse_dynamics/hold.ron";
-    let failed = failed_with(hold, "blocks.lemke.choose", "LeastChange");
+    let failed = failed_with(hold, "blocks.holder.over.choose", "[LeastChange, LeastChange]");
     assert_eq!(failed, ["Lemke's fingers let go", "and the box falls"]);
-    let failed = failed_with(hold, "blocks.least.choose", "Lemke");
+    let failed = failed_with(hold, "blocks.holder.over.choose", "[Lemke, Lemke]");
     let expected = ["which hold the box", "so that it is part of the column", "and does not slip"];
     assert_eq!(failed, expected);
 }
@@ -62,8 +62,8 @@ fn the_solution_of_least_change_is_not_lemkes() {
 #[test]
 fn accelerations_are_repaired_where_it_is_asked() {
     let wipe = "diagrams/inverse_dynamics/wipe.ron";
-    let failed = failed_with(wipe, "blocks.plain.repair", "true");
+    let failed = failed_with(wipe, "blocks.wiper.over.repair", "[true, true, false]");
     assert_eq!(failed, ["presses with m kp d", "and friction holds it back"]);
-    let failed = failed_with(wipe, "blocks.repaired.repair", "false");
+    let failed = failed_with(wipe, "blocks.wiper.over.repair", "[false, false, false]");
     assert_eq!(failed, ["repaired it does not press", "and follows as in the air"]);
 }
