@@ -2,7 +2,6 @@
 // since that simulator reads none (the file's 0.1 and 1 N m s/rad are placeholders, the same for all joints of a kind).
 Urdf(
     path: "icub.urdf",
-    base: Floating,
     joint_damping: Ignore,
     joint_limits: Ignore,
     feet: ["l_sole", "r_sole"],
