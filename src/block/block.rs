@@ -31,6 +31,9 @@ use crate::types::{Dim, Type};
 pub trait Block: Send + Sync + Sized + 'static {
     /// Name in diagrams, CamelCase.
     const KIND: &'static str;
+    /// Whether it does more than its outputs show, such as to call code of others: it then runs
+    /// even where nobody reads it.
+    const ACTS: bool = false;
     /// Handles and constants.
     type Plan: Send + Sync + 'static;
     /// Discrete state.

@@ -41,6 +41,9 @@ pub trait PlannedBlock: Send + Sync {
     /// Name of the kind.
     fn kind(&self) -> &'static str;
 
+    /// [`Block::ACTS`].
+    fn acts(&self) -> bool;
+
     /// Checks parameters against inferred sizes.
     ///
     /// # Errors
@@ -230,6 +233,10 @@ struct Planned<B: Block> {
 impl<B: Block> PlannedBlock for Planned<B> {
     fn kind(&self) -> &'static str {
         B::KIND
+    }
+
+    fn acts(&self) -> bool {
+        B::ACTS
     }
 
     fn check(&self, sizes: &Sizes<'_>) -> Result<(), Invalid> {

@@ -88,6 +88,7 @@ fn type_of((_, (rows, columns), is_bool, _): &Port) -> Type {
 
 #[block]
 impl Block for Python {
+    const ACTS: bool = true;
     type Plan = Plan;
     type State = Vec<f64>;
     /// The next state.

@@ -38,6 +38,7 @@ mod snapshot;
 mod snapshot_file;
 mod state;
 mod swap;
+mod watched;
 mod work;
 
 use std::sync::Arc;
@@ -53,9 +54,10 @@ use crate::moment::Moment;
 use crate::observe::{CheckState, Observer};
 use crate::recording::{Phase as RowPhase, Stamp};
 
-use blocks::{Blocks, Watched};
+use blocks::Blocks;
 use engine::Engine;
 use integrate::Integrator;
+use watched::Watched;
 
 pub use fork::{Carried, ForkError};
 pub(crate) use opened::Opened;
@@ -110,9 +112,9 @@ impl Simulation {
         Self::of(Engine::new(program, blocks))
     }
 
-    /// As [`Self::new`], for who looks at these slots of [`Self::arena`] alone: blocks may leave
-    /// out what neither another block nor `judge:` reads, nothing is recorded, and checks are not
-    /// asked.
+    /// As [`Self::new`], for who looks at these slots of [`Self::arena`] alone: what neither they
+    /// nor `judge:` read is left out, down to blocks that do nothing else; nothing is recorded, and
+    /// checks are not asked.
     pub fn watched_at(program: Arc<Program>, slots: Vec<Slot>) -> Self {
         let blocks = Blocks::watched(&program, Watched::Only(slots));
         Self::of(Engine::new(program, blocks))

@@ -3,7 +3,9 @@
 use std::any::Any;
 
 use legwork_block::{ContinuousState, Instance, InstanceIo, Manifold, Slot};
-use legwork_program::{GateId, Node, NodeId, Part, Program, TIME_SLOT};
+use legwork_program::{GateId, Node, NodeId, Part, Program};
+
+use super::watched::{Reading, Watched};
 
 /// The blocks of a program with their discrete states and what they share.
 pub(super) struct Blocks {
@@ -13,17 +15,6 @@ pub(super) struct Blocks {
     pub(super) pool: Vec<Box<dyn Any + Send>>,
     pub(super) initials: Vec<Initial>,
     pub(super) watched: Watched,
-}
-
-/// Who looks at signals besides blocks.
-#[derive(Debug, Clone)]
-pub(super) enum Watched {
-    /// Somebody may look at any.
-    All,
-    /// The log and the checks.
-    Run,
-    /// Somebody looks at these; the log and the checks are left out.
-    Only(Vec<Slot>),
 }
 
 /// The initial state of a block behind a gate that restarts it.
@@ -43,20 +34,12 @@ impl Blocks {
 
     /// The same; outputs that nobody reads need not be written.
     pub(super) fn watched(program: &Program, watched: Watched) -> (Self, Vec<f64>) {
-        let is_read = match &watched {
-            Watched::All => None,
-            Watched::Run => Some(read_slots(program, &[], true)),
-            Watched::Only(slots) => Some(read_slots(program, slots, false)),
-        };
-        let Some(is_read) = is_read else {
+        let Some(reading) = Reading::of(program, &watched) else {
             return Self::made(program, watched, |node| node.instance_io());
         };
         Self::made(program, watched, |node| {
-            let unread = |port| {
-                let mut slots = node.io.outputs.port(port).iter();
-                !slots.any(|slot| slot.range().any(|i| is_read[i]))
-            };
-            let unread = (0..node.io.outputs.port_count()).map(unread).collect();
+            let count = node.io.outputs.port_count();
+            let unread = (0..count).map(|port| !reading.reads(node, port)).collect();
             InstanceIo { unread, ..node.instance_io() }
         })
     }
@@ -94,38 +77,6 @@ impl Blocks {
         }
         (Self { instances, pool, initials, watched }, x)
     }
-}
-
-/// For each number of the arena whether a block, the engine, `judge:` or who looks at these slots
-/// reads it, or also a check or the log.
-fn read_slots(program: &Program, slots: &[Slot], by_run: bool) -> Vec<bool> {
-    let mut is_read = vec![false; program.arena_len];
-    let mut read = |slot: Slot| is_read[slot.range()].fill(true);
-    slots.iter().copied().for_each(&mut read);
-    for node in &program.nodes {
-        for port in 0..node.io.inputs.port_count() {
-            node.io.inputs.port(port).iter().copied().for_each(&mut read);
-        }
-        node.copies.iter().for_each(|copy| read(copy.from));
-    }
-    for channel in program.log.iter().filter(|_| by_run) {
-        channel.signal.slots.iter().copied().for_each(&mut read);
-    }
-    for unknown in program.loops.iter().flat_map(|found| &found.unknowns) {
-        read(unknown.input);
-        read(unknown.output);
-    }
-    let gates = program.gates.iter().flat_map(|gate| [gate.active, gate.starts]);
-    let stops = program.stops.iter().map(|stop| stop.slot);
-    let checks = program.checks.iter().filter(|_| by_run);
-    let conditions = checks.flat_map(|check| check.when.iter().chain([&check.condition]));
-    let judged = program.judge.iter().flat_map(|value| value.slots());
-    let checked = conditions.flat_map(|condition| condition.slots()).chain(judged);
-    let places = gates.chain(stops).map(|slot| slot.index());
-    for place in places.chain(checked.filter(|slot| *slot != TIME_SLOT)) {
-        is_read[place] = true;
-    }
-    is_read
 }
 
 /// A gate and all gates around it.

@@ -35,7 +35,7 @@ pub(super) struct Stop {
 impl Engine {
     /// Everything at t = 0, before the first outputs, with these blocks and their continuous state.
     pub(super) fn new(program: Arc<Program>, (blocks, x): (Blocks, Vec<f64>)) -> Self {
-        let plan = Plan::new(program);
+        let plan = Plan::new(program, &blocks.watched);
         let state = State::new(&plan, x);
         let work = Work::new(&plan);
         let growth = Growth::new(&plan.program);

@@ -6,6 +6,7 @@ use legwork_block::{Guard, Slot};
 use legwork_program::{GateId, HeldCopy, Loop, NodeId, PoolId, Program, Rate};
 
 use super::finite::Finite;
+use super::watched::{Reading, Watched};
 use crate::observe::{LoggedRate, logged_rates};
 
 /// One output group, ready to run.
@@ -90,6 +91,9 @@ impl Task {
     }
 }
 
+/// The rate of what does not run.
+const NEVER: Rate = Rate::Periodic { period: u64::MAX, offset: u64::MAX };
+
 /// Rates of which each has a stretch of the step, in the order in which they were met.
 #[derive(Default)]
 struct Classes(Vec<(Rate, u32)>);
@@ -105,7 +109,10 @@ impl Classes {
 }
 
 impl Plan {
-    pub(super) fn new(program: Arc<Program>) -> Self {
+    /// The plan of a program in which blocks that nobody reads do not run.
+    pub(super) fn new(program: Arc<Program>, watched: &Watched) -> Self {
+        let reading = Reading::of(&program, watched);
+        let runs = |node| reading.as_ref().is_none_or(|reading| reading.runs(node));
         let mut classes = Classes::default();
         let (mut updates, mut derivatives, mut guards) = (Vec::new(), Vec::new(), Vec::new());
         let (mut crossings, mut guard_gates) = (Vec::new(), Vec::new());
@@ -113,7 +120,7 @@ impl Plan {
             let x = node.continuous.as_ref().map_or(Slot::default(), |placed| placed.x);
             let rate = classes.index(node.rate, node.stretch);
             let role = Role { node: NodeId::new(i), rate, x, own: x, gate: node.gate };
-            if node.updates {
+            if node.updates && runs(role.node) {
                 let rate = classes.index(node.update_rate, node.stretch);
                 updates.push(Role { rate, ..role });
             }
@@ -132,7 +139,10 @@ impl Plan {
             classes.index(logged.rate, 1);
         }
         let mut copies = Vec::new();
-        let tasks = tasks(&program, &mut classes, &mut copies);
+        let mut tasks = tasks(&program, &mut classes, &mut copies);
+        for task in tasks.iter_mut().filter(|task| !runs(task.node)) {
+            (task.rate, task.minor) = (classes.index(NEVER, 1), false);
+        }
         let plain = tasks.iter().map(|&Task { own, x, node, group, rate, minor, .. }| PlainTask {
             own,
             x,

@@ -80,7 +80,7 @@ impl Simulation {
             let outcome = bytes.and_then(|bytes| blocks.instances[i].load_bytes(&bytes));
             outcome.map_err(|fault| format!("`{}`: {fault}", node.path))?;
         }
-        Ok((Plan::new(Arc::clone(program)), blocks))
+        Ok((Plan::new(Arc::clone(program), &blocks.watched), blocks))
     }
 
     /// Computes again what is computed once, at t = 0.
