@@ -1,30 +1,24 @@
 //! What is recorded and what is checked: paths → places in the arena.
 
-use legwork_block::{
-    Compiled, Diagnostic, Diagnostics, Expression, ExpressionSignal, Place, Scope, SignalPath,
-    SignalResolver, Slot, Span, SymbolicUnit, Type, Unit, Var, parse_unit,
-};
-use legwork_program::{Check, JudgeValue, LogChannel, Rate, Ratio, SignalRef, TIME_SLOT};
+use legwork_block::{Compiled, Diagnostic, Diagnostics, Expression, Slot, Span, Type, Unit};
+use legwork_program::{Check, JudgeValue, LogChannel, Rate, Ratio, SignalRef};
 
-use crate::expand::{CheckEntry, JudgeEntry, LogEntry, Logged, Names, Resolver as Paths, Tree};
-use crate::ids::FrameId;
+use crate::conditions::{JUDGED_INSIDE, Judged, Readable, Resolver, Windows};
+use crate::expand::{CheckEntry, LogEntry, Logged, Tree};
 use crate::infer::TypedNetwork;
 use crate::judge;
 use crate::labels::Labels;
 use crate::layout::{Layout, source_slots};
 use crate::listing::node_signals;
 use crate::network::{PortPart, Source};
-use crate::path;
-use crate::rates::{Rates, ticks};
+use crate::rates::ticks;
 use crate::select::{Units, select};
-use crate::units::check_alone;
 
-/// The placed signals, with the names that lead to them.
+/// The placed signals, with what their elements are called.
 pub(crate) struct Signals<'n> {
     pub(crate) typed: &'n TypedNetwork,
     pub(crate) layout: &'n Layout,
     pub(crate) labels: &'n Labels,
-    pub(crate) names: &'n Names,
 }
 
 /// Without `log:` every output of the diagram's own blocks is recorded, so that a first run shows
@@ -126,7 +120,7 @@ pub(crate) fn source_units(typed: &TypedNetwork, source: &Source) -> Units {
     }
 }
 
-fn port_units(typed: &TypedNetwork, part: &PortPart) -> Option<Units> {
+pub(crate) fn port_units(typed: &TypedNetwork, part: &PortPart) -> Option<Units> {
     let output = typed.output(part);
     let selected = select(&output.ty, &part.select, part.span)?.ok()?;
     if selected.units.is_known() || !part.is_slice() {
@@ -151,17 +145,16 @@ fn source_rate(typed: &TypedNetwork, layout: &Layout, source: &Source) -> Rate {
 /// Compiles the conditions of `checks:`.
 pub(crate) fn compile(
     entries: &[CheckEntry],
-    judge: &[JudgeValue],
-    signals: &Signals<'_>,
-    rates: &Rates,
+    judged: Judged<'_>,
+    readable: Readable<'_>,
+    windows: Windows<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Check> {
     let mut checks = Vec::new();
     for entry in entries {
         // A diagram inside has no values: its `judge:` is not evaluated.
-        let judge = if entry.frame == Tree::ROOT { judge } else { &[] };
-        let frame = entry.frame;
-        let mut resolver = Resolver::new(signals, frame, judge, &[]);
+        let judged = if entry.frame == Tree::ROOT { judged } else { Judged::NONE };
+        let mut resolver = Resolver::new(readable, entry.frame, judged);
         let mut condition = |expression: &Expression, at: Span| {
             let found = resolver.program(expression, &entry.env);
             let report = |mut diagnostic: Box<Diagnostic>| {
@@ -194,7 +187,7 @@ pub(crate) fn compile(
             diagnostics.push(Diagnostic::warning("constant-check", entry.span, message).hint(hint));
         }
         let Some(tolerance) = tolerance(entry, &that, diagnostics) else { continue };
-        let (after, until) = rates.window(entry.after, entry.until);
+        let (after, until) = windows(entry.after, entry.until);
         checks.push(Check {
             name: entry.name.clone(),
             kind: entry.kind,
@@ -238,155 +231,4 @@ fn tolerance(entry: &CheckEntry, that: &Compiled, diagnostics: &mut Diagnostics)
         }
     }
     Some(value)
-}
-
-/// What is said of a check that reads the section `judge:` of a diagram inside.
-const JUDGED_INSIDE: &str = "judge-of-part";
-
-/// Finds the signals of a condition.
-pub(crate) struct Resolver<'n> {
-    pub(crate) signals: &'n Signals<'n>,
-    /// Where its paths are read.
-    pub(crate) frame: FrameId,
-    /// The values of `judge:` that are known.
-    pub(crate) judge: &'n [JudgeValue],
-    /// Others, which are not yet.
-    pub(crate) later: &'n [JudgeEntry],
-    /// How many units of signals are not known in the expression at hand.
-    unknowns: u32,
-}
-
-impl<'n> Resolver<'n> {
-    pub(crate) fn new(
-        signals: &'n Signals<'n>,
-        frame: FrameId,
-        judge: &'n [JudgeValue],
-        later: &'n [JudgeEntry],
-    ) -> Self {
-        Self { signals, frame, judge, later, unknowns: 0 }
-    }
-
-    /// The program of an expression, whose units fit.
-    pub(crate) fn program(
-        &mut self,
-        expression: &Expression,
-        scope: &dyn Scope,
-    ) -> Result<Compiled, Box<Diagnostic>> {
-        self.unknowns = 0;
-        let mut found = expression.programs(scope, self).map_err(Box::new)?;
-        let count = found.programs.len();
-        let program = match (found.is_list, found.programs.pop()) {
-            (false, Some(program)) => program,
-            _ => {
-                let message =
-                    format!("expected a number or a truth value, found a list of {count}");
-                let span = expression.span();
-                return Err(Box::new(Diagnostic::error("expression-type", span, message)));
-            }
-        };
-        check_alone(found, self.unknowns)?;
-        Ok(program)
-    }
-
-    /// The unit of a signal; what is not known stays open.
-    fn unit(&mut self, unit: Option<Unit>) -> Option<SymbolicUnit> {
-        Some(match unit {
-            Some(unit) => unit.into(),
-            None => {
-                self.unknowns += 1;
-                SymbolicUnit::from(Var(self.unknowns - 1))
-            }
-        })
-    }
-}
-
-impl SignalResolver for Resolver<'_> {
-    fn resolve(&mut self, path: &SignalPath) -> Result<ExpressionSignal, Diagnostic> {
-        let text = path.to_string();
-        if text == "t" {
-            return Ok(ExpressionSignal::Real {
-                slot: TIME_SLOT as u32,
-                unit: Some(Unit::SECOND.into()),
-            });
-        }
-        if let Some(value) = self.judge.iter().find(|value| value.name == text) {
-            let unit = value.unit.as_deref().and_then(|unit| parse_unit(unit).ok());
-            return Ok(match value.by.is_none() && value.of.is_boolean() {
-                true => ExpressionSignal::Bool { slot: value.slot },
-                false => {
-                    let unit = self.unit(unit.map(|(unit, _)| unit));
-                    ExpressionSignal::Real { slot: value.slot, unit }
-                }
-            });
-        }
-        if self.later.iter().any(|value| value.name == text) {
-            let message = format!("`{text}` does not stand above in `judge:`");
-            return Err(Diagnostic::error("judge-order", path.span, message)
-                .hint("each value reads those above it, in the order of the file"));
-        }
-        if self.signals.names.is_judged_inside(self.frame, &text) {
-            let message = format!("`{text}` is in `judge:` of a diagram inside");
-            return Err(Diagnostic::error(JUDGED_INSIDE, path.span, message));
-        }
-        let place = Place::from(path.span);
-        let signal = path::parse(&text, &place).map_err(|d| at(d, path.span))?;
-        let &Signals { typed, layout, names, .. } = self.signals;
-        let paths = Paths { tree: &names.tree, blocks: &typed.network.blocks };
-        let source = match paths.path_source(self.frame, &signal, true, 0) {
-            Ok(source) => source,
-            // Nothing is reported of a network that is typed.
-            Err(unresolved) => {
-                let message = format!("`{text}` has mistakes of its own");
-                let found = unresolved
-                    .diagnostic()
-                    .unwrap_or_else(|| Diagnostic::error("bad-path", path.span, message));
-                return Err(at(found, path.span));
-            }
-        };
-        check_parts(typed, &source, path.span)?;
-        let (Some(ty), Some(slots)) = (source_type(typed, &source), placed(typed, layout, &source))
-        else {
-            let message = format!("`{text}` cannot be used in a condition");
-            return Err(Diagnostic::error("wrong-type", path.span, message));
-        };
-        let unit = self.unit(unit_of(typed, &source));
-        let slot = slots.first().copied().unwrap_or_default();
-        match ty {
-            Type::Real | Type::Int => Ok(ExpressionSignal::Real { slot: slot.start, unit }),
-            Type::Bool => Ok(ExpressionSignal::Bool { slot: slot.start }),
-            Type::Vector(_) | Type::Matrix(..) | Type::Rotation | Type::Pose => {
-                let Slot { start, len } = slot;
-                Ok(ExpressionSignal::Run { start, len, unit })
-            }
-            other => Err(Diagnostic::error(
-                "wrong-type",
-                path.span,
-                format!("expected a number or a vector, found {other}: `{text}`"),
-            )
-            .hint("name a field of it")),
-        }
-    }
-}
-
-/// The mistakes of a path into a known network: no such field or element.
-fn check_parts(typed: &TypedNetwork, source: &Source, span: Span) -> Result<(), Diagnostic> {
-    let mut checked = Ok(());
-    source.each_port(&mut |part| {
-        let selected = select(&typed.output(part).ty, &part.select, span);
-        if let (Ok(()), Some(Err(found))) = (&checked, selected) {
-            checked = Err(found);
-        }
-    });
-    checked
-}
-
-fn at(diagnostic: Diagnostic, span: Span) -> Diagnostic {
-    let mut diagnostic = diagnostic;
-    diagnostic.primary.span = span;
-    diagnostic
-}
-
-fn unit_of(typed: &TypedNetwork, source: &Source) -> Option<Unit> {
-    let Source::Port(part) = source else { return None };
-    parse_unit(&port_units(typed, part)?.one?).ok().map(|(unit, _)| unit)
 }

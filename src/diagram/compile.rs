@@ -4,14 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use legwork_block::{Diagnostics, Node, Registry, Resource, Span};
+use legwork_block::{Diagnostics, Node, Registry, Resource, Severity, Span};
 use legwork_program::{Fnv, Program, ProgramParts, Ratio, RunSettings};
 
+use crate::broken::broken_blocks;
+use crate::conditions::{Judged, Places, Readable};
 use crate::expand::{
     CheckEntry, Expanded, Expander, JudgeEntry, LogEntry, Names, Origins, RootInput, RootOutput,
     Run, is_same, node_text,
 };
-use crate::infer::{TypedNetwork, infer};
+use crate::ids::BlockId;
+use crate::infer::{TypedNetwork, Untyped, infer};
 use crate::labels::Labels;
 use crate::layout::Moments;
 use crate::loader::{Loader, ReadFile};
@@ -112,14 +115,19 @@ pub(crate) fn front(
         let typed = match infer(network, &assertions, logs.all(), survey, &mut found) {
             // When and in which order a mask runs is its user's affair.
             Ok(_) | Err(_) if !is_diagram => return None,
-            Ok(typed) => typed,
-            Err(network) => {
-                find_more(&network, &run, &logs, &mut found);
-                return None;
-            }
+            typed => typed,
         };
         let name = path.file_stem().map_or("diagram".into(), |stem| stem.to_string_lossy().into());
         let parts = Parts { name, resources, run, names, logs, judge, checks, inputs, outputs };
+        let typed = match typed {
+            Ok(typed) => typed,
+            Err(Untyped(typed)) => {
+                let broken = broken_blocks(&typed.network, &assertions, &found);
+                find_more(&typed.network, &parts, &mut found);
+                look_at_checks(&typed, &parts, &broken, &mut found);
+                return None;
+            }
+        };
         program(&typed, &parts, &explain, &mut found)
     });
     explain(&mut found);
@@ -128,10 +136,32 @@ pub(crate) fn front(
 }
 
 /// Loops and rates do not depend on types: what is wrong with them is reported in the same pass.
-fn find_more(network: &Network, run: &Run, logs: &Logs, diagnostics: &mut Diagnostics) {
+fn find_more(network: &Network, parts: &Parts, diagnostics: &mut Diagnostics) {
     let order = schedule::schedule(network, &network.root, diagnostics);
     functions::find_loops(network, &network.root, diagnostics);
-    let _ = find_rates(network, run, logs, order.is_none(), diagnostics);
+    let _ = find_rates(network, &parts.run, &parts.logs, order.is_none(), diagnostics);
+}
+
+/// Reports the mistakes in what judges a run, as far as it reads none of the `broken` blocks.
+fn look_at_checks(
+    typed: &TypedNetwork,
+    Parts { names, judge, checks, .. }: &Parts,
+    broken: &BTreeSet<BlockId>,
+    diagnostics: &mut Diagnostics,
+) {
+    // Without blocks nothing is known of any path.
+    if typed.network.blocks.len() == 0 {
+        return;
+    }
+    let readable = Readable { typed, names, places: Places::Nowhere(broken) };
+    let windows = |_, _| (0, 0);
+    let mut found = Diagnostics::default();
+    let mut failed = names.failed_judge.clone();
+    let values = judge::compile(judge, readable, 0, &windows, &mut failed, &mut found);
+    let judged = Judged { values: &values, later: &[], failed: &failed };
+    checks::compile(checks, judged, readable, &windows, &mut found);
+    // What is merely strange is told of a diagram that runs.
+    diagnostics.extend(found.into_iter().filter(|found| found.severity == Severity::Error));
 }
 
 /// What a program has beside its network.
@@ -172,7 +202,10 @@ fn program(
     let network = &typed.network;
     let order = schedule::schedule(network, &network.root, diagnostics);
     let rates = find_rates(network, run, logs, order.is_none(), diagnostics);
-    let (order, rates) = (order?, rates?);
+    let (Some(order), Some(rates)) = (order, rates) else {
+        look_at_checks(typed, parts, &BTreeSet::new(), diagnostics);
+        return None;
+    };
     let has_stages = run.solver.0.has_stages();
     let moments = if has_stages { Moments::MajorAndMinor } else { Moments::Major };
     let layout = layout::place(
@@ -185,8 +218,11 @@ fn program(
         diagnostics,
     )?;
     let labels = Labels::of(typed);
-    let signals = checks::Signals { typed, layout: &layout, labels: &labels, names };
-    let judge = judge::compile(judge, &signals, &rates, diagnostics);
+    let signals = checks::Signals { typed, layout: &layout, labels: &labels };
+    let readable = Readable { typed, names, places: Places::Layout(&layout) };
+    let windows = |after, until| rates.window(after, until);
+    let (first, mut failed) = (layout.arena_len, names.failed_judge.clone());
+    let judge = judge::compile(judge, readable, first, &windows, &mut failed, diagnostics);
     let mut log = match &logs.own {
         None => checks::all_channels(&signals),
         Some(logs) => checks::log_channels(&signals, logs, &judge, rates.base, diagnostics),
@@ -199,7 +235,8 @@ fn program(
     let inputs = ports::inputs(inputs, typed, &layout);
     let outputs = ports::outputs(outputs, &signals);
     ports::warn_unread(&inputs, &edges, &outputs, diagnostics);
-    let checks = checks::compile(checks, &judge, &signals, &rates, diagnostics);
+    let judged = Judged { values: &judge, later: &[], failed: &failed };
+    let checks = checks::compile(checks, judged, readable, &windows, diagnostics);
     let memory = memory::check(&layout, run.solver, run.memory, diagnostics);
     if diagnostics.has_errors() {
         return None;

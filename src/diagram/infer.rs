@@ -98,8 +98,11 @@ struct Open {
     input: usize,
 }
 
-/// Finds every type, dimension and unit; reports what does not fit or stays unknown, and gives the
-/// network back if anything is wrong with the diagram. `survey` takes what the names of the tree
+/// A network of a diagram with mistakes: its types and units as far as they are known.
+pub(crate) struct Untyped(pub(crate) TypedNetwork);
+
+/// Finds every type, dimension and unit; reports what does not fit or stays unknown, and gives back
+/// what is known if anything is wrong with the diagram. `survey` takes what the names of the tree
 /// lead to, in either case.
 pub(crate) fn infer<'l>(
     network: Network,
@@ -107,7 +110,7 @@ pub(crate) fn infer<'l>(
     logs: impl Iterator<Item = &'l LogEntry>,
     survey: Option<(&Tree, &mut Vec<KnownPart>)>,
     diagnostics: &mut Diagnostics,
-) -> Result<TypedNetwork, Network> {
+) -> Result<TypedNetwork, Untyped> {
     let mut inference = Inference::new(network, assertions);
     inference.ask_units(diagnostics);
     let stuck = inference.wires(diagnostics);
@@ -137,19 +140,8 @@ pub(crate) fn infer<'l>(
     if !diagnostics.has_errors() {
         inference.unknown_outputs(diagnostics);
     }
-    if diagnostics.has_errors() {
-        return Err(inference.network);
-    }
-    let mut outputs = Vec::with_capacity(inference.network.blocks.len());
-    let mut first_output = IdVec::default();
-    for block in inference.network.blocks.ids() {
-        first_output.push(outputs.len());
-        outputs.extend(inference.output_types(block));
-    }
-    // A dimension that nothing asks for, as of an input that is not connected, is zero.
-    let value = |var| inference.solution.size(Var(var)).unwrap_or(0);
-    let vars = (0..inference.next_var).map(value).collect();
-    Ok(TypedNetwork { network: inference.network, outputs, first_output, vars })
+    let typed = inference.typed();
+    if diagnostics.has_errors() { Err(Untyped(typed)) } else { Ok(typed) }
 }
 
 impl<'a> Inference<'a> {
@@ -293,6 +285,20 @@ impl<'a> Inference<'a> {
             }
         }
         false
+    }
+
+    /// What is known.
+    fn typed(self) -> TypedNetwork {
+        let mut outputs = Vec::with_capacity(self.network.blocks.len());
+        let mut first_output = IdVec::default();
+        for block in self.network.blocks.ids() {
+            first_output.push(outputs.len());
+            outputs.extend(self.output_types(block));
+        }
+        // A dimension that nothing asks for, as of an input that is not connected, is zero.
+        let value = |var| self.solution.size(Var(var)).unwrap_or(0);
+        let vars = (0..self.next_var).map(value).collect();
+        TypedNetwork { network: self.network, outputs, first_output, vars }
     }
 
     fn carried(&mut self, source: &Source) -> Result<Carried, Blocked> {

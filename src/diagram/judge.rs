@@ -1,30 +1,37 @@
 //! The values of `judge:`: paths → places in the arena, each value behind the signals of blocks.
 
+use std::collections::BTreeSet;
+
 use legwork_block::{Compiled, Diagnostic, Diagnostics, Expression, Type, Unit};
 use legwork_program::{JudgeValue, Reduction, SignalRef};
 
-use crate::checks::{Resolver, Signals};
+use crate::conditions::{Judged, Readable, Resolver, Windows};
 use crate::expand::{JudgeEntry, Tree};
-use crate::rates::Rates;
 
-/// Compiles the values of `judge:`, each of which may read those in front of it.
+/// Compiles the values of `judge:`, each of which may read those in front of it; the first has the
+/// slot `first`. The names of those with mistakes are added to `failed`.
 pub(crate) fn compile(
     entries: &[JudgeEntry],
-    signals: &Signals<'_>,
-    rates: &Rates,
+    readable: Readable<'_>,
+    first: usize,
+    windows: Windows<'_>,
+    failed: &mut BTreeSet<String>,
     diagnostics: &mut Diagnostics,
 ) -> Vec<JudgeValue> {
     let mut values: Vec<JudgeValue> = Vec::new();
     for entry in entries {
-        let frame = Tree::ROOT;
-        let mut resolver = Resolver::new(signals, frame, &values, entries);
+        let judged = Judged { values: &values, later: entries, failed };
+        let mut resolver = Resolver::new(readable, Tree::ROOT, judged);
         let mut compiled = |expression: &Expression| {
             let found = resolver.program(expression, &entry.env);
             found.map_err(|diagnostic| diagnostics.push(*diagnostic)).ok()
         };
         let of = compiled(&entry.of);
         let when = entry.when.as_ref().map(&mut compiled);
-        let (Some(of), false) = (of, matches!(when, Some(None))) else { continue };
+        let (Some(of), false) = (of, matches!(when, Some(None))) else {
+            failed.insert(entry.name.clone());
+            continue;
+        };
         let when: Option<Compiled> = when.flatten();
         let mut wrong = |span, message: &str| {
             let message = format!("`{}`: {message}", entry.name);
@@ -47,7 +54,7 @@ pub(crate) fn compile(
             (_, Some(Reduction::Integral)) => of.unit().and_then(|it| it.times(Unit::SECOND)),
             _ => of.unit(),
         };
-        let (after, until) = rates.window(entry.after, entry.until);
+        let (after, until) = windows(entry.after, entry.until);
         values.push(JudgeValue {
             name: entry.name.clone(),
             by: entry.by,
@@ -55,7 +62,7 @@ pub(crate) fn compile(
             when,
             after,
             until,
-            slot: (signals.layout.arena_len + values.len()) as u32,
+            slot: (first + values.len()) as u32,
             unit: unit.map(|unit| unit.as_written().to_string()),
             span: entry.span,
         });

@@ -20,8 +20,10 @@
 
 #[cfg(test)]
 mod bind_tests;
+mod broken;
 mod checks;
 mod compile;
+mod conditions;
 pub mod document;
 mod expand;
 mod function_frame;

@@ -115,6 +115,12 @@ pub trait SignalResolver {
 }
 
 /// A compiled expression: a flat program that needs no memory of its own.
+
+    /// Whether paths begin with `name`: then `name.field` is one of them, also where `name` alone is
+    /// a constant without fields.
+    fn is_start(&self, _name: &str) -> bool {
+        false
+    }
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compiled {
     ops: Vec<Op>,

@@ -144,6 +144,27 @@ impl<'a> Evaluator<'a> {
         self.item(name).is_some() || self.scope.lookup(name).is_some()
     }
 
+    /// Whether a chain that begins with a constant and these two steps is the path of a signal, as
+    /// the constant has no such parts: `load.y`, `leg[FL].y` of a number `load`, a list `leg`.
+    fn is_of_block(&self, name: &str, steps: [Option<&ExprKind>; 2]) -> bool {
+        let is_by_key = match steps {
+            [Some(ExprKind::Field(..)), _] => false,
+            [Some(ExprKind::Index(..)), Some(ExprKind::Field(..))] => true,
+            _ => return false,
+        };
+        if self.item(name).is_some() {
+            return false;
+        }
+        let has_parts = match self.scope.lookup(name) {
+            Some(Value::Record(_)) => true,
+            Some(Value::List(items)) => {
+                is_by_key && items.iter().any(|item| matches!(item, Value::Record(_)))
+            }
+            _ => false,
+        };
+        !has_parts && self.signals.as_ref().is_some_and(|signals| signals.is_start(name))
+    }
+
     /// `[item for name in list if condition]`: a list, or with keys a record.
     fn for_each(&mut self, each: &Each, span: Span) -> Result<Term, Diagnostic> {
         let items = match self.term(&each.list)?.listed() {
@@ -237,7 +258,7 @@ impl<'a> Evaluator<'a> {
         if self.signals.is_none() {
             return Ok(Chain::Constant);
         }
-        let mut root = expr;
+        let (mut root, mut steps) = (expr, [None, None]);
         while let ExprKind::Field(inner, _)
         | ExprKind::Index(inner, _)
         | ExprKind::Slice(inner, ..) = &root.kind
@@ -249,7 +270,7 @@ impl<'a> Evaluator<'a> {
             root = inner;
         }
         match &root.kind {
-            ExprKind::Name(name) if !self.knows(name) => {}
+            ExprKind::Name(name) if !self.knows(name) || self.is_of_block(name, steps) => {}
             _ => return Ok(Chain::Constant),
         }
         let mut segments = Vec::new();
@@ -283,6 +304,7 @@ impl<'a> Evaluator<'a> {
             }
             ExprKind::Name(name) => (SegmentKind::Name(name.clone()), expr.span),
             _ => return Ok(()),
+            steps = [Some(&root.kind), steps[0]];
         };
         path.push(Segment { kind, span });
         Ok(())

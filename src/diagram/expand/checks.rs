@@ -119,6 +119,9 @@ impl Expander<'_> {
                 self.report(Diagnostic::error("duplicate-key", path.span, message));
                 continue;
             }
+            if prefix.is_empty() && self.failed_judge.contains(text) {
+                continue;
+            }
             let scope = self.tree.frames[root].scope;
             if begins_with_one(text, &self.scopes[scope].judge) {
                 let message = format!("`{whole}` is in `judge:` of a diagram inside: not recorded");

@@ -102,6 +102,8 @@ impl Expander<'_> {
                 self.report(Diagnostic::error("duplicate-key", name_span, message));
             } else if let Some(value) = self.judge_value(entry, env) {
                 values.push(value);
+            } else {
+                self.failed_judge.insert(name.to_owned());
             }
         }
         values

@@ -94,6 +94,8 @@ pub(crate) struct Names {
     /// The names in `judge:` of each diagram inside, by scope.
     judge_inside: Vec<Vec<String>>,
 }
+    /// The names in `judge:` of the diagram whose mistakes are reported already.
+    pub(crate) failed_judge: BTreeSet<String>,
 
 impl Names {
     /// Whether `path`, read in `frame`, begins at what is in `judge:` of a diagram inside.
@@ -324,6 +326,8 @@ struct Scope {
     /// Of one that stands in another: the names in its `judge:`, which is not evaluated.
     judge: Vec<String>,
 }
+    /// Names in `judge:` whose mistakes are reported already.
+    failed_judge: BTreeSet<String>,
 
 impl<'a> Expander<'a> {
     pub(crate) fn new(
@@ -371,6 +375,7 @@ impl<'a> Expander<'a> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
+            failed_judge: BTreeSet::new(),
         self.diagnostics.push(diagnostic);
     }
 

@@ -156,8 +156,11 @@ impl Expander<'_> {
         let network = Network::new(std::mem::take(&mut self.blocks), self.var_count);
         self.warn_of_unused_grounds();
         let judge_inside = self.scopes.iter_mut().map(|scope| std::mem::take(&mut scope.judge));
-        let names =
-            Names { judge_inside: judge_inside.collect(), tree: std::mem::take(&mut self.tree) };
+        let names = Names {
+            judge_inside: judge_inside.collect(),
+            tree: std::mem::take(&mut self.tree),
+            failed_judge: std::mem::take(&mut self.failed_judge),
+        };
         Some(Expanded {
             network,
             assertions,

@@ -23,6 +23,13 @@ impl Tree {
     /// The frame of the diagram's own blocks.
     pub(crate) const ROOT: FrameId = FrameId::FIRST;
 
+    /// Whether paths that are read in `frame` may begin with `name`.
+    pub(crate) fn is_block(&self, frame: FrameId, name: &str) -> bool {
+        let around = |id: &FrameId| self.frames[*id].parent;
+        std::iter::successors(Some(frame), around)
+            .any(|id| self.frames[id].items.contains_key(name))
+    }
+
     /// The types that can be named in a frame.
     pub(crate) fn types(&self, frame: FrameId) -> &TypeTable {
         &self.types[self.frames[frame].scope]
