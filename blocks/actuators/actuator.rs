@@ -1,6 +1,6 @@
 //! `Actuator`: torque limits and bandwidth of the joints' motors.
 
-use legwork_block::quantity::{Frequency, Limit, PerJoint, Positive, Torque};
+use legwork_block::quantity::{Frequency, Limit, OfJoint, PerJoint, Positive, Torque};
 use legwork_block::{
     Block, DerivativeCx, Dim, Invalid, NO_FEEDS, Outcome, OutputCx, Parameters, Ports, Sizes,
     Slope, SlopesCx, Type, UpdateCx, Vector, Written, block, parameters, ports,
@@ -56,11 +56,11 @@ use lag::{Lag, beginning, check_initial, check_limits, saturated};
 pub struct Actuator {
     /// Largest torque in both directions [N m]: one for all joints, a list, or by joint name or
     /// pattern (needs `robot`); default: the efforts of the file of `robot`, or none without it.
-    pub torque_limit: Option<PerJoint<Limit<Torque>>>,
+    pub torque_limit: Option<PerJoint<OfJoint<Limit<Torque>>>>,
     /// Frequency f at which the lag has damped a sine by 3 dB [Hz]; no lag without it.
     pub bandwidth: Option<Positive<Frequency>>,
     /// Torque of the lag at t = 0 [N m]; 0 by default.
-    pub initial: Option<PerJoint<Torque>>,
+    pub initial: Option<PerJoint<OfJoint<Torque>>>,
     /// Whether the lag is advanced once per period, exactly for a held input.
     #[default]
     pub discrete: bool,

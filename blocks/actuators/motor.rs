@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use legwork_block::quantity::{
-    AngularVelocity, Dimensionless, Frequency, Limit, NonNegative, PerJoint, Positive, Resistance,
-    RotationalDamping, Torque, TorqueConstant, Voltage, VoltageConstant,
+    AngularVelocity, Dimensionless, Frequency, Limit, NonNegative, OfJoint, PerJoint, Positive,
+    Resistance, RotationalDamping, Torque, TorqueConstant, Voltage, VoltageConstant,
 };
 use legwork_block::{
     Block, DerivativeCx, Dim, Fault, Feeding, Invalid, Out, Outcome, OutputCx, Parameters, Ports,
@@ -97,28 +97,28 @@ pub struct Motor {
     /// Largest torque of each gear's output in both directions [N m]; default: the efforts of the
     /// robot's file, but none for joints in `coupling`, whose efforts are not those of their gears:
     /// a warning.
-    pub torque_limit: Option<PerJoint<Limit<Torque>>>,
+    pub torque_limit: Option<PerJoint<OfJoint<Limit<Torque>>>>,
     /// Largest speed of each gear's output in both directions [rad/s; m/s if prismatic]; default:
     /// the speeds of the robot's file, but none with `electric`, whose supply limits them, nor for
     /// joints in `coupling`.
-    pub speed_limit: Option<PerJoint<Limit<AngularVelocity>>>,
+    pub speed_limit: Option<PerJoint<OfJoint<Limit<AngularVelocity>>>>,
     /// What the supply can drive: `torque_constant` k_t [N m/A], `voltage_constant` k_e [V s/rad],
     /// `resistance` R [ohm], `bus_voltage` V [V]; without it any torque within the limits up to
     /// the `speed_limit`.
     pub electric: Option<Electric>,
     /// b: viscous friction at each gear's output [N m s/rad].
     #[default = 0]
-    pub viscous: PerJoint<NonNegative<RotationalDamping>>,
+    pub viscous: PerJoint<OfJoint<NonNegative<RotationalDamping>>>,
     /// c: dry friction at each gear's output [N m].
     #[default = 0]
-    pub coulomb: PerJoint<NonNegative<Torque>>,
+    pub coulomb: PerJoint<OfJoint<NonNegative<Torque>>>,
     /// v: speed of the gear's output at which dry friction is 76 % of c [rad/s].
     #[default = 0.1]
     pub coulomb_speed: Positive<AngularVelocity>,
     /// Frequency f at which the current loop has damped a sine by 3 dB [Hz]; no lag without it.
     pub bandwidth: Option<Positive<Frequency>>,
     /// Torque of each gear's output in the lag at t = 0 [N m]; 0 by default.
-    pub initial: Option<PerJoint<Torque>>,
+    pub initial: Option<PerJoint<OfJoint<Torque>>>,
     /// Whether the lag is advanced once per period, exactly for a held `u`, as in `Actuator`.
     #[default]
     pub discrete: bool,

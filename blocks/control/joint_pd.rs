@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use legwork_block::quantity::{NonNegative, PerJoint, RotationalDamping, RotationalStiffness};
+use legwork_block::quantity::{
+    NonNegative, OfJoint, PerJoint, RotationalDamping, RotationalStiffness,
+};
 use legwork_block::{
     Block, Dim, Invalid, Outcome, OutputCx, PortUnit, Ports, Sizes, Slope, SlopesCx, Unit, Vector,
     parameters, ports,
@@ -57,10 +59,10 @@ use crate::robot::name::RobotName;
 #[parameters(aliases("PD", "joint control", "position control", "impedance"))]
 pub struct JointPd {
     /// Stiffness [N m/rad]: one for all joints, a list, or by joint name or pattern (needs
-    /// `robot`). That of a joint that slides, in N/m, is written as a number without unit.
-    pub kp: PerJoint<NonNegative<RotationalStiffness>>,
+    /// `robot`). That of a joint that slides is in N/m (needs `robot`), or a number without unit.
+    pub kp: PerJoint<OfJoint<NonNegative<RotationalStiffness>>>,
     /// Damping [N m s/rad]: as `kp`.
-    pub kd: PerJoint<NonNegative<RotationalDamping>>,
+    pub kd: PerJoint<OfJoint<NonNegative<RotationalDamping>>>,
     /// The robot: needed if gains are given by joint name, for a world, and for joints of several
     /// degrees of freedom; otherwise the state tells.
     pub robot: Option<RobotName>,

@@ -1,6 +1,6 @@
 //! Parameters with one value per joint: gains, limits, positions.
 
-use legwork_block::quantity::{PerJoint, PerJointError, Physical, Scalar};
+use legwork_block::quantity::{PerJoint, PerJointError, Physical, Scalar, sliding_unit};
 use legwork_block::{Invalid, PortUnit, Unit, nearest};
 use legwork_mechanics::{JointKind, Model};
 
@@ -26,12 +26,21 @@ impl JointValues {
         robot: Option<&RobotModel>,
     ) -> Result<Self, Invalid> {
         match (values, robot) {
-            (PerJoint::All(value), _) => Ok(Self::All(value.si())),
+            (PerJoint::All(value), Some(robot)) => {
+                let names = robot.joint_names();
+                check_kinds(parameter, &vec![*value; names.len()], &names, &robot.model)?;
+                Ok(Self::All(value.si()))
+            }
+            (PerJoint::All(value), None) => {
+                check_turning(parameter, std::slice::from_ref(value))?;
+                Ok(Self::All(value.si()))
+            }
             (PerJoint::Named(_), None) => {
                 let message = "expected the robot whose joints these names are, found none";
                 Err(Invalid::parameter(parameter, message).hint("add `robot: \"…\"`"))
             }
             (PerJoint::Each(values), None) => {
+                check_turning(parameter, values)?;
                 Ok(Self::Each(values.iter().map(|value| value.si()).collect()))
             }
             (_, Some(robot)) => {
@@ -39,6 +48,7 @@ impl JointValues {
                 let values = values
                     .resolve(&names)
                     .map_err(|error| misfit(parameter, &error, &names, &robot.model))?;
+                check_kinds(parameter, &values, &names, &robot.model)?;
                 Ok(Self::Each(values.into_iter().map(Physical::si).collect()))
             }
         }
@@ -70,6 +80,42 @@ impl JointValues {
             Self::Each(values) => values.clone(),
         }
     }
+}
+
+/// Which of the joint coordinates of a robot slide.
+pub(crate) fn sliding(model: &Model) -> Vec<bool> {
+    velocities(model).iter().map(|(_, unit)| *unit == Unit::METRE_PER_SECOND).collect()
+}
+
+/// Refuses a value in the unit of a joint that turns at one that slides, and the other way round.
+pub(crate) fn check_kinds<Q: Physical>(
+    parameter: &str,
+    values: &[Q],
+    names: &[&str],
+    model: &Model,
+) -> Result<(), Invalid> {
+    for ((value, name), slides) in values.iter().zip(names).zip(sliding(model)) {
+        let (turning, sliding) = (Q::UNIT, sliding_unit(Q::UNIT));
+        let (expected, found) = match (slides, value.of_sliding()) {
+            (true, Some(false)) => (sliding, turning),
+            (false, Some(true)) => (turning, sliding),
+            _ => continue,
+        };
+        let message = format!("joint `{name}`: expected a value in {expected}, found {found}");
+        return Err(Invalid::parameter(parameter, message));
+    }
+    Ok(())
+}
+
+/// Refuses values of joints that slide where the robot is not known.
+fn check_turning<Q: Physical>(parameter: &str, values: &[Q]) -> Result<(), Invalid> {
+    if values.iter().all(|value| value.of_sliding() != Some(true)) {
+        return Ok(());
+    }
+    let (expected, found) = (Q::UNIT, sliding_unit(Q::UNIT));
+    let message = format!("expected a quantity in {expected}, found one in {found}");
+    let hint = "a joint that slides is known by the robot: add `robot: \"…\"`";
+    Err(Invalid::parameter(parameter, message).hint(hint))
 }
 
 /// Says what does not fit, with the nearest joint, or the one that it follows.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use legwork_block::quantity::{
-    Acceleration, Dimensionless, Inertia, NonNegative, PerJoint, Positive, Scalar,
+    Acceleration, Dimensionless, Inertia, NonNegative, OfJoint, PerJoint, Positive, Scalar,
 };
 use legwork_block::{Files, Invalid, OtherResources, Resource, ResourceKind, parameters};
 use legwork_mechanics::nalgebra::Vector3;

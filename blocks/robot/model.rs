@@ -8,6 +8,7 @@ use legwork_block::{Invalid, Ports, Resource, Unit, Value, nearest};
 use legwork_mechanics::{FrameId, Joint, Model};
 use legwork_mesh::Hull;
 
+use crate::robot::joint_values::{Coordinate, positions, sliding};
 use crate::robot::meshes::HullsByPath;
 
 /// A robot of the `robots:` section, made by [`Urdf`](crate::robot::urdf::Urdf),
@@ -27,10 +28,12 @@ use crate::robot::meshes::HullsByPath;
 /// | `gravity` | acceleration of free fall, world axes [m/s²] |
 /// | `feet`, `joints`, `mimic` | names; `mimic` are the joints that follow others |
 /// | `robots` | names of the robots of a world; empty for one robot |
-/// | `effort`, `velocity`, `lower`, `upper` | limits of joint coordinates, infinite if none |
+/// | `effort` | limits of joint coordinates, infinite if none [N m; N if prismatic] |
+/// | `velocity`, `lower`, `upper` | the same [rad/s, rad; m/s, m if prismatic] |
 /// | `rotor_inertia` | reflected to each joint coordinate [kg m²; kg if prismatic] |
-/// | `damping`, `friction` | viscous and dry, that act at each joint coordinate |
-/// | `stiffness` | of the springs that act at each joint coordinate |
+/// | `damping` | viscous, that acts at each joint coordinate [N m s/rad; N s/m if prismatic] |
+/// | `friction` | dry, that acts at each joint coordinate [N m; N if prismatic] |
+/// | `stiffness` | of the springs at each joint coordinate [N m/rad; N/m if prismatic] |
 /// | `keyframes.<name>` | `s`, and if stated `base_position`, `base_orientation`; not of a world |
 ///
 /// and those that only its kind of file has, listed there.
@@ -168,10 +171,15 @@ pub(crate) fn unknown<'n>(
 }
 
 impl Keyframe {
-    fn facts(&self) -> Value {
+    fn facts(&self, coordinates: &[Coordinate]) -> Value {
         let position = self.base_position.map(|p| ("base_position", lengths(&p)));
         let turn = self.base_orientation.map(|q| ("base_orientation", Value::from(q.to_vec())));
-        let s = [("s", Value::from(self.joint_positions.clone()))];
+        let number = |(&value, (_, unit)): (&f64, &Coordinate)| match *unit == Unit::ONE {
+            true => Value::from(value),
+            false => Value::quantity(value, *unit),
+        };
+        let numbers = self.joint_positions.iter().zip(coordinates).map(number);
+        let s = [("s", Value::List(numbers.collect()))];
         Value::record(s.into_iter().chain(position).chain(turn))
     }
 }
@@ -184,6 +192,21 @@ fn quantities(values: &[f64], unit: Unit) -> Value {
     Value::List(values.iter().map(|&value| Value::quantity(value, unit)).collect())
 }
 
+/// Units of the facts of joints that turn, and of those that slide.
+mod unit {
+    use legwork_block::Unit;
+
+    pub(super) type Pair = [Unit; 2];
+    pub(super) const POSITION: Pair = [Unit::RADIAN, Unit::METRE];
+    pub(super) const SPEED: Pair = [Unit::RADIAN_PER_SECOND, Unit::METRE_PER_SECOND];
+    pub(super) const EFFORT: Pair = [Unit::NEWTON_METRE, Unit::NEWTON];
+    pub(super) const INERTIA: Pair = [Unit::KILOGRAM_SQUARE_METRE, Unit::KILOGRAM];
+    /// N m s/rad and N s/m.
+    pub(super) const DAMPING: Pair = [Unit::new(1, 2, -1, -1), Unit::new(1, 0, -1, 0)];
+    /// N m/rad and N/m.
+    pub(super) const STIFFNESS: Pair = [Unit::new(1, 2, -2, -1), Unit::new(1, 0, -2, 0)];
+}
+
 impl Resource for RobotModel {
     fn memory(&self) -> u64 {
         self.model.pattern_bytes()
@@ -194,9 +217,18 @@ impl Resource for RobotModel {
         let count = |n: usize| Value::from(n as f64);
         let names =
             |names: &mut dyn Iterator<Item = &str>| Value::from(names.collect::<Vec<&str>>());
-        let each = |value: fn(&Joint) -> f64| Value::from(self.limits(value));
+        let slides = sliding(model);
+        let each = |values: &[f64], [turning, sliding]: unit::Pair| {
+            let unit = |slides: &bool| if *slides { sliding } else { turning };
+            let numbers = values.iter().zip(&slides);
+            let numbers = numbers.map(|(&value, slides)| Value::quantity(value, unit(slides)));
+            Value::List(numbers.collect())
+        };
+        let limit = |value: fn(&Joint) -> f64, unit| each(&self.limits(value), unit);
+        let coordinates = positions(model);
         let gravity = model.gravity();
-        let keyframes = self.keyframes.iter().map(|(name, pose)| (name.as_str(), pose.facts()));
+        let keyframes =
+            self.keyframes.iter().map(|(name, pose)| (name.as_str(), pose.facts(&coordinates)));
         let facts = [
             ("name", Value::from(self.name.as_str())),
             ("n", count(model.joint_dim())),
@@ -211,14 +243,14 @@ impl Resource for RobotModel {
             ("joints", names(&mut model.joints().iter().map(|joint| joint.name.as_str()))),
             ("mimic", names(&mut model.mimic_joints().iter().map(|joint| joint.name.as_str()))),
             ("robots", names(&mut self.members.iter().map(|robot| robot.name.as_str()))),
-            ("effort", each(|joint| joint.effort)),
-            ("velocity", each(|joint| joint.velocity)),
-            ("lower", each(|joint| joint.lower)),
-            ("upper", each(|joint| joint.upper)),
-            ("rotor_inertia", Value::from(model.rotors().diagonal().to_vec())),
-            ("damping", Value::from(model.resistance().viscous().to_vec())),
-            ("friction", Value::from(model.resistance().dry().to_vec())),
-            ("stiffness", Value::from(self.stiffness())),
+            ("effort", limit(|joint| joint.effort, unit::EFFORT)),
+            ("velocity", limit(|joint| joint.velocity, unit::SPEED)),
+            ("lower", limit(|joint| joint.lower, unit::POSITION)),
+            ("upper", limit(|joint| joint.upper, unit::POSITION)),
+            ("rotor_inertia", each(model.rotors().diagonal(), unit::INERTIA)),
+            ("damping", each(model.resistance().viscous(), unit::DAMPING)),
+            ("friction", each(model.resistance().dry(), unit::EFFORT)),
+            ("stiffness", each(&self.stiffness(), unit::STIFFNESS)),
             ("keyframes", Value::record(keyframes)),
         ];
         Value::record(facts.into_iter().chain(self.of_file.iter().cloned()))

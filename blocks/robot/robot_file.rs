@@ -1,13 +1,13 @@
 //! What robots of files have in common, whatever the kind of file.
 
 use legwork_block::quantity::{
-    Angle, Dimensionless, Inertia, Length, NonNegative, PerJoint, PerJointError, Physical,
+    Angle, Dimensionless, Inertia, Length, NonNegative, OfJoint, PerJoint, PerJointError, Physical,
     Positive, Scalar,
 };
 use legwork_block::{Invalid, parameters};
 use legwork_mechanics::{FrameId, Model, Placement, Tree};
 
-use crate::robot::joint_values::{coordinates, misfit, positions, zero_positions};
+use crate::robot::joint_values::{check_kinds, coordinates, misfit, positions, zero_positions};
 use crate::robot::model::{Keyframe, unknown};
 
 /// The parameters of a kind of robot file: its own, and those that all kinds have.
@@ -26,7 +26,7 @@ macro_rules! robot_file {
             /// m²; kg for prismatic joints], which adds to the diagonal of M, in place of the
             /// armature of a model of MuJoCo. By joint name or pattern; joints not named keep that
             /// of the file, or none.
-            pub rotor_inertia: Option<PerJoint<NonNegative<Inertia>>>,
+            pub rotor_inertia: Option<PerJoint<OfJoint<NonNegative<Inertia>>>>,
             /// The same as a full matrix (n rows of n) where one motor drives several joints:
             /// `Tᵀ I T` with motor positions `θ = T s` and the rotors' inertias on the diagonal of
             /// I. In place of `rotor_inertia`.
@@ -193,7 +193,7 @@ pub(crate) fn with_damping(model: Model, damping: OfFile, speed: f64) -> Result<
 /// The model with the reflected inertia of rotors; joints that are not named keep what they have.
 pub(crate) fn with_rotors(
     model: Model,
-    rotor_inertia: Option<&PerJoint<NonNegative<Inertia>>>,
+    rotor_inertia: Option<&PerJoint<OfJoint<NonNegative<Inertia>>>>,
     reflected_inertia: Option<&[Vec<Inertia>]>,
 ) -> Result<Model, Invalid> {
     let rotor_inertia = match (rotor_inertia, reflected_inertia) {
@@ -207,9 +207,9 @@ pub(crate) fn with_rotors(
     };
     let names: Vec<&str> = model.joint_velocity_names().collect();
     let misfits = |error: PerJointError| misfit("rotor_inertia", &error, &names, &model);
-    let stated = rotor_inertia
-        .resolve_or(&names, NonNegative::from_si(0.0).ok().as_ref())
-        .map_err(misfits)?;
+    let stated =
+        rotor_inertia.resolve_or(&names, OfJoint::from_si(0.0).ok().as_ref()).map_err(misfits)?;
+    check_kinds("rotor_inertia", &stated, &names, &model)?;
     let mut values: Vec<f64> = stated.into_iter().map(Physical::si).collect();
     if let PerJoint::Named(by_name) = rotor_inertia {
         let names_only = by_name.keys().map(|name| (name.clone(), true)).collect();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use legwork_block::quantity::{Force, NonNegative, Torque};
 use legwork_block::{
-    Block, Outcome, OutputCx, RateRule, UpdateCx, Vector, block, parameters, ports,
+    Block, Outcome, OutputCx, PortUnit, RateRule, Unit, UpdateCx, Vector, block, parameters, ports,
 };
 use legwork_mechanics::{FrameId, Kinematics, frame_position, world_from_frame};
 use nalgebra::{Matrix3, Vector3};
@@ -14,6 +14,12 @@ use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::kinematics;
 use crate::signal::philox::Stream;
+
+/// Units of a force and a moment.
+fn wrench_unit() -> PortUnit {
+    let units = [Unit::NEWTON, Unit::NEWTON_METRE].map(|unit| vec![Some(unit.into()); 3]);
+    PortUnit::List(units.concat())
+}
 
 /// Force and moment of the contacts of a foot, as a force-torque sensor gives them. They are the
 /// sum of the contact forces on the robot, and of their moments about the origin o of a frame of
@@ -48,7 +54,7 @@ use crate::signal::philox::Stream;
     in  contacts: contact_points(&k, &nv) as ContactPointsBus, _, "the k contacts of this foot";
     in  f: Vector::of(3 * k), "N",
         "forces on the robot at them, each in its contact's axes (t₁, t₂, n)", frame "contact";
-    out wrench: Vector::of(6), _, "force, moment on the robot about the frame's origin, in `axes`",
+    out wrench: Vector::of(6), wrench_unit(), "force, moment on the robot about the frame's origin, in `axes`",
         frame axes, units "N, N m";
 )]
 #[parameters(aliases("force-torque sensor", "F/T sensor", "ZMP"))]

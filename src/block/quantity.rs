@@ -9,6 +9,7 @@
 //! check and point at what is wrong; an ordinary format such as JSON gives a number or a text.
 
 mod many;
+mod of_joint;
 mod preset;
 mod tensor;
 
@@ -21,6 +22,7 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use many::{PerJoint, PerJointError, name_matches};
+pub use of_joint::{OfJoint, sliding_unit};
 pub use preset::Preset;
 pub use tensor::{Scalar, Tensor};
 
@@ -55,6 +57,11 @@ pub trait Physical: Sized + Copy {
 
     /// The number in SI units.
     fn si(self) -> f64;
+
+    /// Whether its unit says that it is of a joint that slides, or of one that turns.
+    fn of_sliding(self) -> Option<bool> {
+        None
+    }
 }
 
 /// A finite number with the unit of `D`, held in SI base units.

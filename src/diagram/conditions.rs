@@ -21,6 +21,9 @@ use crate::units::check_alone;
 /// What is said of a check that reads the section `judge:` of a diagram inside.
 pub(crate) const JUDGED_INSIDE: &str = "judge-of-part";
 
+/// Elements up to which those of a vector without known unit may have several.
+const MOST_UNITS: u32 = 256;
+
 /// The ends of a window [s] in ticks.
 pub(crate) type Windows<'w> = &'w dyn Fn(f64, f64) -> (u64, u64);
 
@@ -184,8 +187,14 @@ impl SignalResolver for Resolver<'_> {
             // In a network with mistakes types may be open.
             return Err(Diagnostic { follows: matches!(places, Places::Nowhere(_)), ..found });
         };
-        let unit = self.unit(unit_of(typed, &source));
+        let known = unit_of(typed, &source);
         let slot = slots.first().copied().unwrap_or_default();
+        if let (Type::Vector(_), None, 2..=MOST_UNITS) = (&ty, known, slot.len) {
+            let slots = slot.start..slot.start + slot.len;
+            let item = |slot| ExpressionSignal::Real { slot, unit: self.unit(None) };
+            return Ok(ExpressionSignal::List(slots.map(item).collect()));
+        }
+        let unit = self.unit(known);
         match ty {
             Type::Real | Type::Int => Ok(ExpressionSignal::Real { slot: slot.start, unit }),
             Type::Bool => Ok(ExpressionSignal::Bool { slot: slot.start }),

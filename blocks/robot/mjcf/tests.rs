@@ -1,6 +1,6 @@
 //! Models of MuJoCo as resources: facts, what the diagram changes, messages.
 
-use legwork_block::{Resource, Unit, Value};
+use legwork_block::{Resource, Unit, Value, parse_unit};
 use serde_json::{Value as Json, json};
 
 use super::Mjcf;
@@ -27,10 +27,24 @@ fn facts_of_the_cart_pole() {
     assert!(warnings.is_empty(), "{warnings:?}");
     let facts = cart.facts();
     let row = |moment: f64| Value::from(vec![moment]);
+    let zeros = |units: [&str; 2]| {
+        let zero = |unit| Value::quantity(0.0, parse_unit(unit).expect("a unit").0);
+        Value::List(units.map(zero).to_vec())
+    };
     for (path, expected) in [
         ("joints", Value::from(vec!["rail", "pivot"])),
         ("floating", Value::from(false)),
-        ("effort", Value::from(vec![10.0, f64::INFINITY])),
+        (
+            "effort",
+            Value::List(vec![
+                Value::quantity(10.0, Unit::NEWTON),
+                Value::quantity(f64::INFINITY, Unit::NEWTON_METRE),
+            ]),
+        ),
+        ("damping", zeros(["N*s/m", "N*m*s/rad"])),
+        ("friction", zeros(["N", "N*m"])),
+        ("stiffness", zeros(["N/m", "N*m/rad"])),
+        ("rotor_inertia", zeros(["kg", "kg*m^2"])),
         ("timestep", Value::quantity(0.001, Unit::SECOND)),
         ("integrator", Value::from("RK4")),
         ("actuation", Value::List(vec![row(10.0), row(0.0)])),
@@ -38,8 +52,14 @@ fn facts_of_the_cart_pole() {
         ("actuators.push.kind", Value::from("motor")),
         ("actuators.push.gain", Value::from(1.0)),
         ("actuators.push.force_upper", Value::from(f64::INFINITY)),
-        ("keyframes.tilted.s", Value::from(vec![0.0, 0.02])),
-        ("keyframes.reference.s", Value::from(vec![0.0, 0.0])),
+        (
+            "keyframes.tilted.s",
+            Value::List(vec![
+                Value::quantity(0.0, Unit::METRE),
+                Value::quantity(0.02, Unit::RADIAN),
+            ]),
+        ),
+        ("keyframes.reference.s", zeros(["m", "rad"])),
         ("states.tilted.s_dot", Value::from(vec![0.0, 0.0])),
     ] {
         assert_eq!(fact(&facts, path), expected, "{path}");

@@ -10,6 +10,11 @@ fn fact(facts: &Value, name: &str) -> Value {
     facts.get(name).cloned().unwrap_or_else(|| panic!("no fact `{name}`"))
 }
 
+/// A list of quantities.
+fn of_unit(values: &[f64], unit: Unit) -> Value {
+    Value::List(values.iter().map(|&value| Value::quantity(value, unit)).collect())
+}
+
 /// What is wrong with Mini Cheetah if its parameter `name` is `value`.
 fn refusal(name: &str, value: serde_json::Value) -> (Option<String>, String, Vec<String>) {
     let mut parameters = go_parameters();
@@ -31,12 +36,15 @@ fn facts_of_mini_cheetah() {
     assert_eq!(fact(&facts, "mimic"), Value::List(Vec::new()));
     assert_eq!(fact(&facts, "robots"), Value::List(Vec::new()));
     assert_eq!(fact(&facts, "feet"), Value::from(vec!["FL_foot", "FR_foot", "HL_foot", "HR_foot"]));
-    let leg = |values: [f64; 3]| Value::from(values.repeat(4));
-    assert_eq!(fact(&facts, "effort"), leg([18.0, 18.0, 27.99]));
-    assert_eq!(fact(&facts, "upper"), leg([1.2, 2.4, 2.75]));
-    assert_eq!(fact(&facts, "lower"), leg([-1.2, -2.4, -2.75]));
-    assert_eq!(fact(&facts, "rotor_inertia"), leg([0.002268, 0.002268, 0.00548408]));
-    assert_eq!(fact(&fact(&fact(&facts, "keyframes"), "stand"), "s"), leg([0.0, -0.8, 1.6]));
+    let leg = |values: [f64; 3], unit| of_unit(&values.repeat(4), unit);
+    let (turn, torque) = (Unit::RADIAN, Unit::NEWTON_METRE);
+    assert_eq!(fact(&facts, "effort"), leg([18.0, 18.0, 27.99], torque));
+    assert_eq!(fact(&facts, "upper"), leg([1.2, 2.4, 2.75], turn));
+    assert_eq!(fact(&facts, "lower"), leg([-1.2, -2.4, -2.75], turn));
+    let rotors = leg([0.002268, 0.002268, 0.00548408], Unit::KILOGRAM_SQUARE_METRE);
+    assert_eq!(fact(&facts, "rotor_inertia"), rotors);
+    let stand = fact(&fact(&facts, "keyframes"), "stand");
+    assert_eq!(fact(&stand, "s"), leg([0.0, -0.8, 1.6], turn));
     let Value::Real { value: mass, unit } = fact(&facts, "mass") else { panic!("a number") };
     assert_eq!(unit, Some(Unit::KILOGRAM));
     // 3.3 kg trunk, four legs of 0.54 + 0.634 + 0.064 kg.
@@ -251,7 +259,11 @@ fn a_joint_of_several_coordinates_has_a_value_for_each() {
     let facts = arm.facts();
     assert_eq!((arm.dimension("n"), arm.dimension("ns")), (Some(4), Some(5)));
     assert_eq!(fact(&facts, "joints"), Value::from(vec!["hinge", "ball"]));
-    assert_eq!(fact(&facts, "effort"), Value::from(vec![f64::INFINITY; 4]));
+    assert_eq!(fact(&facts, "effort"), of_unit(&[f64::INFINITY; 4], Unit::NEWTON_METRE));
+    // A quaternion has no unit.
+    let turned = fact(&fact(&fact(&facts, "keyframes"), "turned"), "s");
+    let Value::List(numbers) = turned else { panic!("a list") };
+    assert_eq!(numbers[..2], [Value::quantity(0.0, Unit::RADIAN), Value::from(0.0)]);
     assert_eq!(arm.joint_names(), ["hinge", "ball.wx", "ball.wy", "ball.wz"]);
     let message = |pose| load(pose).expect_err("an error").message;
     assert_eq!(

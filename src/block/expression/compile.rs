@@ -83,7 +83,9 @@ pub enum Signal {
         /// The slot.
         slot: u32,
     },
-    /// Numbers in neighbouring slots, a list.
+    /// Several, a list.
+    List(Vec<Signal>),
+    /// Numbers of one unit in neighbouring slots, a list.
     Run {
         /// The first slot.
         start: u32,
@@ -100,6 +102,7 @@ impl Signal {
         match self {
             Self::Constant(value) => value.size(),
             Self::Real { .. } | Self::Bool { .. } => 1,
+            Self::List(items) => items.iter().fold(1, |sum, item| sum + item.size()),
             Self::Run { len, .. } => *len as usize,
         }
     }

@@ -319,11 +319,16 @@ impl<'a> Evaluator<'a> {
         let Some(signals) = self.signals.as_deref_mut() else {
             return Err(Diagnostic::error("expression-signal", path.span, "no signals here"));
         };
-        let load = |slot: u32| Scalar::Later(vec![Op::Load(slot)]);
         let signal = signals.resolve(path)?;
         let of_each = matches!(signal, Signal::Run { .. }) && self.each;
         self.spend(if of_each { 1 } else { signal.size() }, path.span)?;
-        Ok(match signal {
+        Ok(self.loaded(signal, of_each))
+    }
+
+    /// The term of a signal; with `of_each` one for all elements of a run.
+    fn loaded(&self, signal: Signal, of_each: bool) -> Term {
+        let load = |slot: u32| Scalar::Later(vec![Op::Load(slot)]);
+        match signal {
             Signal::Constant(value) => value.into(),
             Signal::Real { slot, unit } => Term::Real(load(slot), self.unit(unit)),
             Signal::Bool { slot } => Term::Bool(load(slot)),
@@ -331,12 +336,15 @@ impl<'a> Evaluator<'a> {
                 let unit = self.unit(unit);
                 if of_each {
                     let each = Scalar::Later(vec![Op::LoadEach(start)]);
-                    return Ok(Term::Each(len as usize, Box::new(Term::Real(each, unit))));
+                    return Term::Each(len as usize, Box::new(Term::Real(each, unit)));
                 }
                 let item = |slot| Term::Real(load(slot), unit.clone());
                 Term::List((start..start + len).map(item).collect())
             }
-        })
+            Signal::List(items) => {
+                Term::List(items.into_iter().map(|item| self.loaded(item, false)).collect())
+            }
+        }
     }
 
     /// The unit of a signal.
