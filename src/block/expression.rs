@@ -141,6 +141,19 @@ impl Expression {
         compile::programs(self, scope, signals, false)
     }
 
+    /// As [`Expression::programs`], of a condition for which a tolerance is to hold: comparisons of
+    /// constants, which these carry out, stay comparisons beside `and`, `or` and `not`.
+    ///
+    /// # Errors
+    /// As [`Expression::compile`], also for the part behind an `and` or `or` that does not matter.
+    pub fn condition(
+        &self,
+        scope: &dyn Scope,
+        signals: &mut dyn SignalResolver,
+    ) -> Result<Programs, Diagnostic> {
+        compile::condition(self, scope, signals)
+    }
+
     /// As [`Expression::programs`]; a list whose elements are one formula over the elements of
     /// signals has one program for all of them, [`Programs::each`].
     ///

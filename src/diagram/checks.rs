@@ -155,8 +155,11 @@ pub(crate) fn compile(
         // A diagram inside has no values: its `judge:` is not evaluated.
         let judged = if entry.frame == Tree::ROOT { judged } else { Judged::NONE };
         let mut resolver = Resolver::new(readable, entry.frame, judged);
-        let mut condition = |expression: &Expression, at: Span| {
-            let found = resolver.program(expression, &entry.env);
+        let mut condition = |expression: &Expression, at: Span, has_tolerance: bool| {
+            let found = match has_tolerance {
+                true => resolver.with_tolerance(expression, &entry.env),
+                false => resolver.program(expression, &entry.env),
+            };
             let report = |mut diagnostic: Box<Diagnostic>| {
                 if diagnostic.code == JUDGED_INSIDE {
                     let name = &entry.name;
@@ -177,8 +180,8 @@ pub(crate) fn compile(
             }
             Some(condition)
         };
-        let when = entry.when.as_ref().map(|when| condition(when, when.span()));
-        let that = condition(&entry.expression, entry.span);
+        let when = entry.when.as_ref().map(|when| condition(when, when.span(), false));
+        let that = condition(&entry.expression, entry.span, entry.tolerance.is_some());
         let (Some(that), false) = (that, when == Some(None)) else { continue };
         if that.slots().next().is_none() {
             let message = format!("check `{}` reads no signal: it never changes", entry.name);
@@ -213,22 +216,53 @@ fn tolerance(entry: &CheckEntry, that: &Compiled, diagnostics: &mut Diagnostics)
     if !(value >= 0.0 && value.is_finite()) {
         return wrong(format!("expected a tolerance from 0 up, found {value}"));
     }
-    if that.compared_units().next().is_none() {
-        return wrong("a tolerance is for comparisons, and the condition has none".to_owned());
-    }
+    let mut units: Vec<Unit> = Vec::new();
+    let mut is_compared = false;
     for compared in that.compared_units() {
-        match (compared, unit) {
-            (Some(compared), Some(unit)) if !compared.agrees(unit) => {
-                return wrong(format!("expected a tolerance in {compared}, found one in {unit}"));
-            }
-            (Some(compared), None) if value > 0.0 && compared != Unit::ONE => {
-                let message = format!("expected a tolerance in {compared}, found {value}");
-                let hint = format!("with its unit: tolerance: \"{value:e} {compared}\"");
-                diagnostics.push(Diagnostic::error("bad-tolerance", span, message).hint(hint));
-                return None;
-            }
-            _ => {}
-        }
+        is_compared = true;
+        units.extend(compared.filter(|unit| !units.iter().any(|known| known.agrees(*unit))));
     }
-    Some(value)
+    if !is_compared {
+        let message = "a tolerance is for comparisons of numbers, and the condition has none";
+        return wrong(message.to_owned());
+    }
+    if let ([first, others @ .., last], true) = (units.as_slice(), value > 0.0)
+        && first != last
+    {
+        let others: String = others.iter().map(|unit| format!(", {}", in_unit(*unit))).collect();
+        let (first, last) = (in_unit(*first), in_unit(*last));
+        let message = format!(
+            "the condition compares values {first}{others} and {last}, and a tolerance has one unit"
+        );
+        let hint = "make a check of each comparison, with a tolerance of its own";
+        diagnostics.push(Diagnostic::error("bad-tolerance", span, message).hint(hint));
+        return None;
+    }
+    let Some(&compared) = units.first() else { return Some(value) };
+    match unit {
+        Some(unit) if !compared.agrees(unit) => {
+            wrong(format!("expected a tolerance in {compared}, found one in {unit}"))
+        }
+        None if value > 0.0 && compared != Unit::ONE => {
+            let message = format!("expected a tolerance in {compared}, found {value}");
+            let hint = format!("with its unit: tolerance: \"{} {compared}\"", short(value));
+            diagnostics.push(Diagnostic::error("bad-tolerance", span, message).hint(hint));
+            None
+        }
+        _ => Some(value),
+    }
+}
+
+/// `in m`, `without unit`.
+fn in_unit(unit: Unit) -> String {
+    if unit == Unit::ONE { "without unit".to_owned() } else { format!("in {unit}") }
+}
+
+/// A number as one would write it: `0.1`, `1e-9`.
+fn short(value: f64) -> String {
+    if value == 0.0 || (1e-3..1e6).contains(&value.abs()) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
 }

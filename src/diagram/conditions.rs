@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use legwork_block::{
-    Compiled, Diagnostic, Expression, ExpressionSignal, Place, Scope, SignalPath, SignalResolver,
-    Slot, Span, SymbolicUnit, Type, Unit, Var, parse_unit,
+    Compiled, Diagnostic, Expression, ExpressionSignal, Place, Programs, Scope, SignalPath,
+    SignalResolver, Slot, Span, SymbolicUnit, Type, Unit, Var, parse_unit,
 };
 use legwork_program::{JudgeValue, TIME_SLOT};
 
@@ -104,14 +104,32 @@ impl<'n> Resolver<'n> {
         scope: &dyn Scope,
     ) -> Result<Compiled, Box<Diagnostic>> {
         self.unknowns = 0;
-        let mut found = expression.programs(scope, self).map_err(Box::new)?;
+        let found = expression.programs(scope, self).map_err(Box::new)?;
+        self.one(found, expression.span())
+    }
+
+    /// As [`Self::program`], of a condition with a tolerance, which holds for constants too.
+    pub(crate) fn with_tolerance(
+        &mut self,
+        expression: &Expression,
+        scope: &dyn Scope,
+    ) -> Result<Compiled, Box<Diagnostic>> {
+        self.unknowns = 0;
+        match expression.condition(scope, self) {
+            Ok(found) => self.one(found, expression.span()),
+            // A part that does not matter may have mistakes.
+            Err(_) => self.program(expression, scope),
+        }
+    }
+
+    /// The one program of an expression.
+    fn one(&self, mut found: Programs, span: Span) -> Result<Compiled, Box<Diagnostic>> {
         let count = found.programs.len();
         let program = match (found.is_list, found.programs.pop()) {
             (false, Some(program)) => program,
             _ => {
                 let message =
                     format!("expected a number or a truth value, found a list of {count}");
-                let span = expression.span();
                 return Err(Box::new(Diagnostic::error("expression-type", span, message)));
             }
         };

@@ -115,15 +115,15 @@ pub trait SignalResolver {
     /// # Errors
     /// If there is none.
     fn resolve(&mut self, path: &SignalPath) -> Result<Signal, Diagnostic>;
-}
-
-/// A compiled expression: a flat program that needs no memory of its own.
 
     /// Whether paths begin with `name`: then `name.field` is one of them, also where `name` alone is
     /// a constant without fields.
     fn is_start(&self, _name: &str) -> bool {
         false
     }
+}
+
+/// A compiled expression: a flat program that needs no memory of its own.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compiled {
     ops: Vec<Op>,
@@ -475,10 +475,25 @@ pub(super) fn programs(
     signals: &mut dyn SignalResolver,
     with_each: bool,
 ) -> Result<Programs, Diagnostic> {
-    let span = expression.root.span;
     let evaluator = Evaluator::new(scope, Some(signals));
     let mut evaluator = if with_each { evaluator.with_each() } else { evaluator };
-    let (items, is_list, each) = match evaluator.term(&expression.root)? {
+    let term = evaluator.term(&expression.root)?;
+    programs_of(term, &evaluator, expression.root.span)
+}
+
+/// The program of a condition whose comparisons stay comparisons.
+pub(super) fn condition(
+    expression: &Expression,
+    scope: &dyn Scope,
+    signals: &mut dyn SignalResolver,
+) -> Result<Programs, Diagnostic> {
+    let mut evaluator = Evaluator::new(scope, Some(signals));
+    let term = evaluator.condition(&expression.root)?;
+    programs_of(term, &evaluator, expression.root.span)
+}
+
+fn programs_of(term: Term, evaluator: &Evaluator<'_>, span: Span) -> Result<Programs, Diagnostic> {
+    let (items, is_list, each) = match term {
         Term::List(items) => (items, true, None),
         Term::Each(count, item) => (vec![*item], true, Some(count)),
         one => (vec![one], false, None),

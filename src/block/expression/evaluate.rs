@@ -3,7 +3,7 @@
 use super::arithmetic::{binary, each, negate, select};
 use super::compile::{Segment, SegmentKind, Signal, SignalPath, SignalResolver};
 use super::functions::{self, LIST_LIMIT};
-use super::operator::{Binary, Op};
+use super::operator::{Binary, Op, Unary};
 use super::syntax::{Each, Expr, ExprKind};
 use super::term::{Scalar, Term};
 use super::units::{Ledger, TermUnit};
@@ -219,6 +219,48 @@ impl<'a> Evaluator<'a> {
         Ok(Some((key, self.term(&each.item)?)))
     }
 
+    /// A condition whose comparisons stay comparisons also where both sides are known, as far as
+    /// only `and`, `or` and `not` stand around them.
+    pub(super) fn condition(&mut self, expr: &Expr) -> Result<Term, Diagnostic> {
+        match &expr.kind {
+            ExprKind::Unary(op @ Unary::Not, operand) => {
+                let operand = truth(self.condition(operand)?, operand.span)?;
+                operand.unary(*op, expr.span).map(Term::Bool)
+            }
+            ExprKind::Binary(op @ (Binary::And | Binary::Or), pair) => {
+                let left = truth(self.condition(&pair.0)?, pair.0.span)?;
+                if matches!(left, Scalar::Known(known) if (known != 0.0) == (*op == Binary::Or)) {
+                    return Ok(Term::Bool(left));
+                }
+                let right = truth(self.condition(&pair.1)?, pair.1.span)?;
+                joined(*op, left, right, pair.1.span)
+            }
+            ExprKind::Binary(op, pair) if op.sign().is_some() => {
+                let (left, right) = (self.term(&pair.0)?, self.term(&pair.1)?);
+                let sides = match (&left, &right) {
+                    (
+                        Term::Real(Scalar::Known(a), a_unit),
+                        Term::Real(Scalar::Known(b), b_unit),
+                    ) => Some((
+                        *a,
+                        *b,
+                        a_unit.as_ref().or(b_unit.as_ref()).and_then(TermUnit::known),
+                    )),
+                    _ => None,
+                };
+                let result = binary(*op, left, right, expr.span)?;
+                Ok(match sides {
+                    Some((a, b, unit)) => {
+                        let code = vec![Op::Push(a), Op::Push(b), Op::Compare(*op, unit)];
+                        Term::Bool(Scalar::Later(code))
+                    }
+                    None => result,
+                })
+            }
+            _ => self.term(expr),
+        }
+    }
+
     /// `and`, `or`: the right side is not evaluated if the left one is known and decides.
     fn logic(&mut self, op: Binary, pair: &(Expr, Expr)) -> Result<Term, Diagnostic> {
         let left = truth(self.term(&pair.0)?, pair.0.span)?;
@@ -228,12 +270,7 @@ impl<'a> Evaluator<'a> {
             return Ok(Term::Bool(left));
         }
         let right = truth(self.term(&pair.1)?, pair.1.span)?;
-        Ok(Term::Bool(match (left, right) {
-            // What is known and does not decide changes nothing.
-            (Scalar::Known(_), other) => other,
-            (other, Scalar::Known(known)) if (known != 0.0) == (op == Binary::And) => other,
-            (left, right) => left.binary(op, right, pair.1.span)?,
-        }))
+        joined(op, left, right, pair.1.span)
     }
 
     /// Only the chosen branch is evaluated if the condition is known.
@@ -267,6 +304,7 @@ impl<'a> Evaluator<'a> {
             if matches!(inner.kind, ExprKind::Slice(..)) {
                 return Ok(Chain::Constant);
             }
+            steps = [Some(&root.kind), steps[0]];
             root = inner;
         }
         match &root.kind {
@@ -304,7 +342,6 @@ impl<'a> Evaluator<'a> {
             }
             ExprKind::Name(name) => (SegmentKind::Name(name.clone()), expr.span),
             _ => return Ok(()),
-            steps = [Some(&root.kind), steps[0]];
         };
         path.push(Segment { kind, span });
         Ok(())
@@ -398,6 +435,16 @@ impl<'a> Evaluator<'a> {
             _ => self.term(expr),
         }
     }
+}
+
+/// `and`, `or` of two truth values, of which the left one does not decide alone.
+fn joined(op: Binary, left: Scalar, right: Scalar, span: Span) -> Result<Term, Diagnostic> {
+    Ok(Term::Bool(match (left, right) {
+        // What is known and does not decide changes nothing.
+        (Scalar::Known(_), other) => other,
+        (other, Scalar::Known(known)) if (known != 0.0) == (op == Binary::And) => other,
+        (left, right) => left.binary(op, right, span)?,
+    }))
 }
 
 fn too_many(span: Span) -> Diagnostic {
