@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Code, Failure};
 use super::arguments::Overrides;
 use super::summary::counted;
-use super::{console, diagnostics, interrupt};
+use super::{console, diagnostics, folder, interrupt};
 
 /// `legwork check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// The diagrams.
+    /// The diagrams; a folder stands for all below it.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
@@ -38,12 +38,12 @@ pub(crate) struct CheckArguments {
 /// Checks diagrams.
 ///
 /// # Errors
-/// If an override is no text; a file that cannot be read is one mistake among others.
+/// If an override is no text, or a folder holds no diagram; a file that cannot be read is one mistake among others.
 pub(crate) fn check(arguments: &CheckArguments, library: &Library) -> Result<Answer, Failure> {
     let mut code = Code::Success;
     let mut files = Vec::new();
     let mut text = String::new();
-    for file in &arguments.files {
+    for file in &folder::spread(&arguments.files)? {
         let (one, json) = match check_one(file, arguments, library, &mut text) {
             Ok(checked) => checked,
             Err(failure) => {

@@ -20,6 +20,7 @@ mod duel;
 mod entry;
 mod export;
 mod fit;
+mod folder;
 mod graph;
 mod help;
 mod interrupt;

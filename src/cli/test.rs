@@ -10,12 +10,12 @@ use super::answer::{Answer, Code, Failure};
 use super::arguments::Overrides;
 use super::progress::Progress;
 use super::summary::{counted, seconds};
-use super::{console, diagnostics, interrupt};
+use super::{console, diagnostics, folder, interrupt};
 
 /// `legwork test`.
 #[derive(Debug, Args)]
 pub(crate) struct TestArguments {
-    /// The diagrams.
+    /// The diagrams; a folder stands for all below it.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
@@ -25,12 +25,12 @@ pub(crate) struct TestArguments {
 /// Runs diagrams, without recordings.
 ///
 /// # Errors
-/// If an override is no text; a file that cannot be read fails by itself.
+/// If an override is no text, or a folder holds no diagram; a file that cannot be read fails by itself.
 pub(crate) fn test(arguments: &TestArguments, library: &Library) -> Result<Answer, Failure> {
     let mut code = Code::Success;
     let mut results = Vec::new();
     let mut passed = 0;
-    for file in &arguments.files {
+    for file in &folder::spread(&arguments.files)? {
         let (one, result) = match test_one(file, arguments, library) {
             Ok(tested) => tested,
             Err(failure) => {

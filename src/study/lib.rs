@@ -13,6 +13,7 @@
 // Each of these says why no input reaches it.
 #![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
 
+mod below;
 mod cancel;
 mod check;
 pub mod commands;
@@ -53,6 +54,7 @@ mod time;
 pub mod trim;
 mod watch;
 
+pub use below::{Below, diagrams_below};
 pub use cancel::Cancel;
 pub use check::Checked;
 pub use diagram::{Compilation, Diagram, Survey};

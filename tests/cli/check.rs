@@ -49,3 +49,30 @@ fn a_diagnostic_shows_file_line_column_and_the_nearest_name() {
     }
     assert_eq!(done.out, "a.ron: 1 error\n");
 }
+
+#[test]
+fn a_folder_stands_for_the_diagrams_below_it() {
+    let here = folder();
+    std::fs::create_dir_all(here.path().join("all/more/.hidden")).expect("folders");
+    write(&here, "all/b.ron", ramp(""));
+    write(&here, "all/more/a.ron", ramp(""));
+    write(&here, "all/more/.hidden/c.ron", "Diagram(");
+    write(&here, "all/more/part.ron", "Mask(blocks: {})");
+    write(&here, "all/with.ron", "Patch(set: {})");
+    write(&here, "all/table.ron", "[1, 2]");
+    for command in ["check", "test"] {
+        let done = legwork(here.path(), &[command, "all"]);
+        assert_eq!(done.code, 0, "{}", done.said());
+        let left_out = "left out below `all`: 3 files of another kind, 1 Mask, 1 Patch, 1 data\n";
+        assert_eq!(done.err, left_out);
+        let places = ["all/b.ron", "all/more/a.ron"].map(|name| done.out.find(name));
+        assert!(places[0].is_some() && places[0] < places[1], "{}", done.out);
+    }
+    write(&here, "all/more/a.ron", "Diagram(");
+    let done = legwork(here.path(), &["check", "all"]);
+    assert_eq!(done.code, 1, "{}", done.said());
+    std::fs::create_dir(here.path().join("empty")).expect("a folder");
+    let done = legwork(here.path(), &["test", "empty"]);
+    assert_eq!((done.code, done.out.as_str()), (64, ""), "{}", done.err);
+    assert!(done.err.contains("the folder `empty` holds no diagram"), "{}", done.err);
+}
