@@ -163,8 +163,24 @@ impl Expander<'_> {
             None => Some(default),
             Some(node) => self.seconds(node, env, false).map(Ratio::to_f64),
         };
-        let (after, until) = (bound(after, 0.0), bound(until, f64::INFINITY));
-        Some([after?, until?])
+        let ends = (bound(after, 0.0), bound(until, f64::INFINITY));
+        let (begin, end) = (ends.0?, ends.1?);
+        if let (Some(after), true) = (after, begin > end) {
+            let message = format!("the window ends at {end} s, before it begins at {begin} s");
+            self.report(Diagnostic::error("empty-window", after.span, message));
+            return None;
+        }
+        if let (Some(after), Some(run)) = (after, &self.run) {
+            let (stop, at) = (run.stop.0.to_f64(), run.stop.1);
+            // Who makes a run shorter from outside knows that it ends sooner.
+            if begin > stop && at.file == after.span.file {
+                let message =
+                    format!("the window begins at {begin} s, and the run stops at {stop} s before");
+                let found = Diagnostic::warning("empty-window", after.span, message);
+                self.report(found.also(at, "the run stops here"));
+            }
+        }
+        Some([begin, end])
     }
 
     /// Evaluates the section `checks:` of the diagram whose frame `frame` is; the names of the
