@@ -28,10 +28,11 @@ mod structural;
 mod subsystem;
 mod tree;
 mod unresolved;
+mod unused;
 mod value;
 mod variants;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -93,9 +94,9 @@ pub(crate) struct Names {
     pub(crate) tree: Tree,
     /// The names in `judge:` of each diagram inside, by scope.
     judge_inside: Vec<Vec<String>>,
-}
     /// The names in `judge:` of the diagram whose mistakes are reported already.
     pub(crate) failed_judge: BTreeSet<String>,
+}
 
 impl Names {
     /// Whether `path`, read in `frame`, begins at what is in `judge:` of a diagram inside.
@@ -179,12 +180,19 @@ pub(crate) struct Robots {
     is_open: bool,
     /// Whether one of those was asked for: what its user then finds wrong only follows.
     asked_failed: Cell<bool>,
+    /// Those that were asked for.
+    asked: RefCell<BTreeSet<String>>,
 }
 
 impl Robots {
     /// Whether nothing is known of a robot, and that is no news: its own mistakes are reported.
     pub(crate) fn is_failed(&self, name: &str) -> bool {
         self.failed.contains(name) || (self.is_open && !self.loaded.contains_key(name))
+    }
+
+    /// Whether a block asked for a robot.
+    fn is_asked(&self, name: &str) -> bool {
+        self.asked.borrow().contains(name)
     }
 
     /// The warning that nothing stands on the ground, if that is so.
@@ -206,6 +214,10 @@ impl Resources for Robots {
     fn resource(&self, name: &str) -> Option<&Arc<dyn Resource>> {
         if self.is_failed(name) {
             self.asked_failed.set(true);
+        }
+        let mut asked = self.asked.borrow_mut();
+        if !asked.contains(name) {
+            asked.insert(name.to_owned());
         }
         self.loaded.get(name)
     }
@@ -314,6 +326,8 @@ pub(crate) struct Expander<'a> {
     resources_inside: Vec<String>,
     /// How many blocks there are before those of `judge:`, once these are met.
     model_blocks: Option<usize>,
+    /// Names in `judge:` whose mistakes are reported already.
+    failed_judge: BTreeSet<String>,
 }
 
 /// A diagram that is unfolded: the one that runs, or one that stands in it.
@@ -326,8 +340,6 @@ struct Scope {
     /// Of one that stands in another: the names in its `judge:`, which is not evaluated.
     judge: Vec<String>,
 }
-    /// Names in `judge:` whose mistakes are reported already.
-    failed_judge: BTreeSet<String>,
 
 impl<'a> Expander<'a> {
     pub(crate) fn new(
@@ -363,6 +375,7 @@ impl<'a> Expander<'a> {
             checks_inside: Vec::new(),
             resources_inside: Vec::new(),
             model_blocks: None,
+            failed_judge: BTreeSet::new(),
             masks: BTreeMap::new(),
             origins: Origins::default(),
             failed_variants: BTreeSet::new(),
@@ -375,7 +388,6 @@ impl<'a> Expander<'a> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-            failed_judge: BTreeSet::new(),
         self.diagnostics.push(diagnostic);
     }
 

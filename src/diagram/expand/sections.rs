@@ -14,6 +14,7 @@ use super::names::OfNames;
 use super::run::RunSection;
 use super::tree::{Around, Env, OuterInputs, Tree};
 use super::unresolved::undeclared;
+use super::unused::Readables;
 use super::variants::OfVariants;
 use super::{Expanded, Expander, Names, Resolver, Robots, RootOutput};
 use crate::language::{
@@ -123,9 +124,13 @@ impl Expander<'_> {
         let diagrams = vec![self.loader.name_of(document.span.file)];
         let around = Rc::new(Around { diagrams, ..Around::default() });
         let env = self.begin_diagram(&diagram, document, around);
-        let Diagram { run, log, judge, checks, inputs, inside, .. } = diagram;
+        let Diagram { run, params, robots, log, judge, checks, inputs, inside, .. } = diagram;
         self.run = run.0.and_then(|run| self.run_section(&run, &env));
-        self.expand_sections(Sections { log, judge, checks, inputs, inside }, &env)
+        let expanded = self.expand_sections(Sections { log, judge, checks, inputs, inside }, &env);
+        let (params, robots) = (params.as_ref(), robots.as_ref());
+        let blocks = expanded.as_ref().filter(|_| log.is_some());
+        self.warn_of_unused(&Readables { params, robots, blocks }, document);
+        expanded
     }
 
     /// Expands what is in a diagram that has begun, seen by `env`.
