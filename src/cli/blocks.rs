@@ -42,13 +42,24 @@ pub(crate) fn explain(name: &str, library: &Library) -> Result<Answer, Failure> 
     if let Some(shelf) = manual::shelf(name, registry) {
         return Ok(list(&[shelf]));
     }
-    // A block and a type of parameters may have one name.
-    let (kind, ty) = (manual::manual(name, registry), manual::named_type(name, registry));
-    let texts: Vec<String> =
-        [kind.as_ref().map(ToString::to_string), ty.as_ref().map(ToString::to_string)]
-            .into_iter()
-            .flatten()
-            .collect();
+    // A block and a type of parameters may have one name: the colon asks for the type.
+    let (kind, ty) = match name.strip_suffix(':') {
+        Some(name) => (None, manual::named_type(name, registry)),
+        None => (manual::manual(name, registry), manual::named_type(name, registry)),
+    };
+    let mut texts: Vec<String> = Vec::new();
+    match (&kind, &ty) {
+        (Some(kind), Some(_)) => {
+            texts.push(kind.to_string());
+            texts.push(format!(
+                "A type of parameters has this name too: `legwork help {name}:` explains it.\n"
+            ));
+        }
+        (kind, ty) => {
+            texts.extend(kind.as_ref().map(ToString::to_string));
+            texts.extend(ty.as_ref().map(ToString::to_string));
+        }
+    }
     let json = match (kind, ty) {
         (None, None) => {
             let all = help::pages(library);

@@ -59,6 +59,17 @@ fn one_name_leads_to_one_text_by_help_and_by_blocks() {
     }
 }
 
+#[test]
+fn a_block_goes_before_a_type_of_its_name() {
+    let here = folder();
+    let of_block = legwork(here.path(), &["help", "Energy"]).out;
+    assert!(of_block.starts_with("Energy, of the shelf dynamics\n"), "{of_block}");
+    let line = "A type of parameters has this name too: `legwork help Energy:` explains it.\n";
+    assert!(of_block.ends_with(line), "{of_block}");
+    let of_type = legwork(here.path(), &["help", "Energy:"]).out;
+    assert!(of_type.starts_with("Energy, of ContactInverseDynamics\n"), "{of_type}");
+}
+
 /// The codes of the page and of the command's own help are those that commands end with.
 #[test]
 fn exit_codes_are_told_as_they_are() {

@@ -116,6 +116,7 @@ fn s3_7_zeno_is_a_fault_that_names_the_guards() {
     let fault = simulation.run().unwrap_err();
     assert_eq!(fault.t, 0.004);
     assert!(fault.fault.message.contains("64 times") && fault.fault.message.ends_with(": f"));
+    assert!(fault.hints[0].contains("`rest`") && fault.hints[1].contains("`Stop`"), "{fault}");
 }
 
 /// 3.8: the last step has outputs and a row, no update.

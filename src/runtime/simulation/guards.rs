@@ -132,6 +132,12 @@ impl Engine {
             .iter()
             .find(|role| self.work.fired[role.own.range()].contains(&true))
             .map_or(NodeId::new(0), |role| role.node);
-        self.fault_at(node, Phase::Guard, Fault { message })
+        let hints = vec![
+            "what bounces does so ever faster: let it come to rest by `rest` of a \
+             `SecondOrderIntegrator`"
+                .to_owned(),
+            "or end the run before by a `Stop`".to_owned(),
+        ];
+        RunFault { hints, ..self.fault_at(node, Phase::Guard, Fault { message }) }
     }
 }
