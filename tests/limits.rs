@@ -446,7 +446,8 @@ fn deep_robots_are_bounded() {
         Text { robots: robots.join(", "), ..Text::of_blocks("") }.written()
     };
     let more = serial(1000);
-    assert_eq!(found("a chain", &robots(1000, 1), more), "");
+    let unused = "unused: nothing reads the robot `r0`\n";
+    assert_eq!(found("a chain", &robots(1000, 1), more), unused);
     let shown = found("chains", &robots(1000, 8), 8 * more);
     assert!(shown.starts_with("too-large") && shown.contains("all robots"), "{shown}");
     let more = serial(4000);

@@ -1,4 +1,5 @@
-//! Expressions over signals: how paths find their signals, and the programs that run.
+//! Expressions over signals: how paths find their signals, and the programs that run. One file:
+//! what a program keeps is what its evaluation steps through.
 
 use std::fmt;
 

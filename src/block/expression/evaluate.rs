@@ -1,4 +1,5 @@
-//! Walks the syntax tree: names, fields, indices, operators, choices.
+//! Walks the syntax tree: names, fields, indices, operators, choices. One file: each kind of part
+//! has parts of every kind.
 
 use super::arithmetic::{binary, each, negate, select};
 use super::compile::{Segment, SegmentKind, Signal, SignalPath, SignalResolver};
