@@ -1,12 +1,14 @@
 //! Parameters, robots and blocks that nothing reads.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
-use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, parse_quantity};
+use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Span, parse_quantity};
 
 use super::names::OfNames;
-use super::{Expanded, Expander, Item, Tree};
+use super::{Expanded, Expander, Item, Logged, Tree};
+use crate::ids::Id as _;
 use crate::language::{Entries, Entry};
+use crate::network::Source;
 
 /// What may be read or not.
 pub(super) struct Readables<'d, 'n> {
@@ -21,41 +23,60 @@ impl Expander<'_> {
     /// a choice that was not taken, unless there are mistakes.
     pub(super) fn warn_of_unused(&mut self, found: &Readables<'_, '_>, document: &Node) {
         let &Readables { params, robots, blocks } = found;
-        let is_empty = params.is_none() && robots.is_none() && blocks.is_none();
-        if is_empty || self.diagnostics.has_errors() {
+        if self.diagnostics.has_errors() {
             return;
         }
-        let mut words = BTreeSet::new();
-        add_words(document, &mut words);
-        // Of a name that is no word nothing is said.
-        let is_unread = |name: &str| !words.contains(name) && name.chars().all(is_of_word);
+        let mut unread: Vec<(&str, Span, String)> = Vec::new();
         for (section, what) in [(params, "parameter"), (robots, "robot")] {
             for Entry { name, name_span, .. } in section.into_iter().flat_map(Entries::iter) {
                 // A block may take the only robot, or all, without naming it.
-                let is_asked = what == "robot" && self.robots.is_asked(name);
-                if !is_asked && is_unread(name) {
-                    let message = format!("nothing reads the {what} `{name}`");
-                    self.report(Diagnostic::warning("unused", name_span, message));
+                if what == "parameter" || !self.robots.is_asked(name) {
+                    unread.push((name, name_span, format!("nothing reads the {what} `{name}`")));
                 }
             }
         }
-        if let Some(Expanded { network, names, .. }) = blocks {
-            for (name, item) in &names.tree.frames[Tree::ROOT].items {
-                let Item::Block(id) = item else { continue };
-                let block = &network.blocks[*id];
-                // One that has an update may do more than its outputs say.
-                let declaration = &block.declaration;
-                let only_computes = !declaration.outputs.is_empty()
-                    && !declaration.updates
-                    && declaration.guards.is_empty()
-                    && declaration.functions.is_empty()
-                    && declaration.stops.is_none();
-                if only_computes && is_unread(name) {
-                    let message =
-                        format!("nothing reads the block `{name}`, and `log:` has it not");
-                    self.report(Diagnostic::warning("unused", block.span, message));
-                }
-            }
+        if let Some(expanded) = blocks {
+            add_unread_blocks(expanded, &mut unread);
+        }
+        // Of a name that is no word nothing is said.
+        unread.retain(|(name, ..)| name.chars().all(is_of_word));
+        let mut names: HashSet<&str> = unread.iter().map(|(name, ..)| *name).collect();
+        strike_words(document, &mut names);
+        for (_, span, message) in unread.iter().filter(|(name, ..)| names.contains(name)) {
+            self.report(Diagnostic::warning("unused", *span, message.clone()));
+        }
+    }
+}
+
+/// Adds the diagram's own blocks that no wire, no entry of `log:` and no output reads, and that do
+/// nothing but compute.
+fn add_unread_blocks<'e>(expanded: &'e Expanded, unread: &mut Vec<(&'e str, Span, String)>) {
+    let Expanded { network, names, logs, outputs, .. } = expanded;
+    let mut is_read = vec![false; network.blocks.len()];
+    let mut read =
+        |source: &Source| source.each_port(&mut |part| is_read[part.block.index()] = true);
+    network.blocks.iter().flat_map(|block| block.inputs.iter().flatten()).for_each(|wire| {
+        read(&wire.source);
+    });
+    outputs.iter().for_each(|output| read(&output.source));
+    for entry in logs.iter().flatten() {
+        if let Logged::Port(source) = &entry.source {
+            read(source);
+        }
+    }
+    for (name, item) in &names.tree.frames[Tree::ROOT].items {
+        let Item::Block(id) = item else { continue };
+        let block = &network.blocks[*id];
+        let declaration = &block.declaration;
+        // One that has an update may do more than its outputs say.
+        let only_computes = !declaration.outputs.is_empty()
+            && !declaration.updates
+            && declaration.guards.is_empty()
+            && declaration.functions.is_empty()
+            && declaration.stops.is_none();
+        if only_computes && !is_read[id.index()] {
+            let message = format!("nothing reads the block `{name}`, and `log:` has it not");
+            unread.push((name, block.span, message));
         }
     }
 }
@@ -64,24 +85,35 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Adds the words of all texts, but for those of `doc:`, of quantities and of names of entries.
-fn add_words<'n>(node: &'n Node, words: &mut BTreeSet<&'n str>) {
+/// Takes the words of all texts out of `names`, but for those of `doc:`, of quantities and of names
+/// of entries.
+fn strike_words(node: &Node, names: &mut HashSet<&str>) {
+    if names.is_empty() {
+        return;
+    }
     match &node.kind {
         NodeKind::Text(text) => {
             let text = text.value.as_str();
-            words.insert(text);
-            if parse_quantity(text).is_err() {
-                words.extend(text.split(|c| !is_of_word(c)));
+            let words = || text.split(|c| !is_of_word(c));
+            if words().any(|word| names.contains(word)) {
+                names.remove(text);
+                if parse_quantity(text).is_err() {
+                    words().for_each(|word| {
+                        names.remove(word);
+                    });
+                }
             }
         }
-        NodeKind::List(items) => items.iter().for_each(|item| add_words(item, words)),
-        NodeKind::Map(entries) => entries.iter().for_each(|(_, value)| add_words(value, words)),
+        NodeKind::List(items) => items.iter().for_each(|item| strike_words(item, names)),
+        NodeKind::Map(entries) => entries.iter().for_each(|(_, value)| strike_words(value, names)),
         NodeKind::Named(Named { arguments, .. }) => match arguments {
             Arguments::None => {}
-            Arguments::Positional(items) => items.iter().for_each(|item| add_words(item, words)),
+            Arguments::Positional(items) => {
+                items.iter().for_each(|item| strike_words(item, names));
+            }
             Arguments::Fields(fields) => {
                 let fields = fields.iter().filter(|field| field.name.text != "doc");
-                fields.for_each(|field| add_words(&field.value, words));
+                fields.for_each(|field| strike_words(&field.value, names));
             }
         },
         NodeKind::Unit | NodeKind::Bool(_) | NodeKind::Number(_) => {}
