@@ -161,6 +161,6 @@ pub(crate) fn expect_numbers(sizes: &Sizes<'_>, input: In<Any>) -> Result<(), In
         parts => Err(Invalid::new(format!(
             "expected a number, a vector or a matrix, found a signal of {parts} parts"
         ))
-        .hint("select a field by its path")),
+        .hint("select a field of a bus by its path, or an element of an array, as `a.y[0]`")),
     }
 }

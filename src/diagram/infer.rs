@@ -32,6 +32,16 @@ pub(crate) struct TypedNetwork {
 /// What helps where a truth value meets a block that computes.
 const TRUTH_HINT: &str = "`Switch` chooses between two numbers by a truth value";
 
+/// What helps where an array meets a port that takes a vector.
+const ARRAY_HINT: &str =
+    "`Concat(\"…\")` in `collect:` makes one vector of what the copies show, `Array` an array";
+
+/// Whether an array of numbers or vectors stands where a vector is wanted.
+fn is_array_for_vector(expected: &Type, found: &Type) -> bool {
+    let is_plain = |of: &Type| matches!(of, Type::Real | Type::Vector(_));
+    matches!((expected, found), (Type::Vector(_), Type::Array(of, _)) if is_plain(of))
+}
+
 /// Type and unit of an output port.
 pub(crate) struct OutputType {
     pub(crate) ty: Type,
@@ -324,13 +334,12 @@ impl<'a> Inference<'a> {
             };
             let widens = declared == Type::Real && self.solution.ty(&found.ty) == Type::Int;
             if !widens && self.solution.types(&declared, &found.ty).is_err() {
-                let message = format!(
-                    "{} expected {}, found {}",
-                    assertion.what,
-                    readable(&self.solution.ty(&declared)),
-                    readable(&self.solution.ty(&found.ty))
-                );
-                diagnostics.push(Diagnostic::error(assertion.code, assertion.span, message));
+                let (expected, given) = (self.solution.ty(&declared), self.solution.ty(&found.ty));
+                let (what, wanted) = (&assertion.what, readable(&expected));
+                let message = format!("{what} expected {wanted}, found {}", readable(&given));
+                let told = Diagnostic::error(assertion.code, assertion.span, message);
+                let is_array = is_array_for_vector(&expected, &given);
+                diagnostics.push(if is_array { told.hint(ARRAY_HINT) } else { told });
                 continue;
             }
             let Some(unit) = assertion.unit else { continue };
@@ -447,6 +456,9 @@ fn fit(
         }
         if (&expected, &found) == (&Type::Real, &Type::Bool) {
             diagnostic = diagnostic.hint(TRUTH_HINT);
+        }
+        if is_array_for_vector(&expected, &found) {
+            diagnostic = diagnostic.hint(ARRAY_HINT);
         }
         if let (Type::Vector(_), Type::Real | Type::Int) = (&expected, &found)
             && !input.argument_hint.is_empty()

@@ -48,6 +48,43 @@ fn s6_1_when_off_reset_clears_the_outputs() {
 }
 
 #[test]
+fn s6_1_reset_does_not_wait_for_the_next_hit() {
+    // On at 0.2, 0.3, 0.4 s around a block that is due at 0.3 and 0.6 s.
+    let around = |part: &str| {
+        format!(
+            r#"Diagram(run: (stop: "0.9 s", step: "0.1 s"), blocks: {{
+                "t": Clock(),
+                "on": Fcn(expression: "0.15 - abs(u - 0.3)", in: {{ "u": "t.y" }}),
+                {part}
+                "seen": Fcn(expression: "u1 + 0*u2", in: {{ "u1": "part.n", "u2": "t.y" }}),
+            }}, log: ["seen.y"])"#
+        )
+    };
+    let part = |by: &str, when_off: &str| {
+        format!(
+            r#"Enabled(by: "{by}", when_off: {when_off}, ports: (out: {{ "n": "Real" }}), blocks: {{
+                "one": Constant(value: 1.0),
+                "slow": Fcn(every: "0.3 s", expression: "u", in: {{ "u": "one.y" }}),
+            }}, out: {{ "n": "slow.y" }})"#
+        )
+    };
+    let alone = |when_off| around(&format!(r#""part": {},"#, part("on.y", when_off)));
+    let reset = [0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    assert_close(&values(&alone("Reset"), "seen.y"), &reset);
+    let held = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+    assert_close(&values(&alone("Hold"), "seen.y"), &held);
+    // The part that is off is around one that is on.
+    let nested = around(&format!(
+        r#""part": Enabled(by: "on.y", when_off: Reset, ports: (out: {{ "n": "Real" }}), blocks: {{
+            "yes": Constant(value: 1.0),
+            "inner": {},
+        }}, out: {{ "n": "inner.n" }}),"#,
+        part("yes.y", "Reset")
+    ));
+    assert_close(&values(&nested, "seen.y"), &reset);
+}
+
+#[test]
 fn s6_1_when_on_restart_begins_with_the_initial_states() {
     let text = |how: &str| {
         format!(

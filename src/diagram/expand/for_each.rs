@@ -45,9 +45,9 @@ construct! {
         share: Option<Entries<'n, OfShares>>,
         /// The blocks of each copy.
         body: Entries<'n, OfBlocks> = required("", "body: { \"a\": Constant(value: 1.0) }"),
-        /// Outputs made of the copies' signals: `Array("a.y")` one after the other, `Join("a.y")`
-        /// the elements of their arrays, `Stack("a.y")` their matrices below one another,
-        /// `Concat("a.y")` their vectors in one vector.
+        /// Outputs made of the copies' signals: `Concat("a.y")` their numbers or vectors in one
+        /// vector, `Stack("a.y")` their matrices below one another, `Array("a.y")` an array of
+        /// them, which is no vector, `Join("a.y")` the elements of their arrays.
         collect: Option<Entries<'n, OfCollectors>>,
         /// What it is for.
         doc: Option<Text<'n>>,

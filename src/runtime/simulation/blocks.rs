@@ -80,7 +80,10 @@ impl Blocks {
 }
 
 /// A gate and all gates around it.
-fn gates_around(program: &Program, gate: Option<GateId>) -> impl Iterator<Item = GateId> + '_ {
+pub(super) fn gates_around(
+    program: &Program,
+    gate: Option<GateId>,
+) -> impl Iterator<Item = GateId> + '_ {
     std::iter::successors(gate, |&gate| program.gates[gate].parent)
 }
 

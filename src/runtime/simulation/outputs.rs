@@ -176,6 +176,7 @@ impl Engine {
         }
         if let (Some(gate), false) = (task.opens, minor) {
             self.restart(gate);
+            self.clear(gate);
         }
         Ok(())
     }
@@ -185,6 +186,17 @@ impl Engine {
         let clears = task.gate.is_some_and(|gate| self.plan.program.gates[gate].clears);
         if clears {
             self.state.arena[task.own.range()].fill(0.0);
+        }
+    }
+
+    /// Outputs of a part that is off are zero at once, if they clear, and not at their next hit.
+    fn clear(&mut self, gate: GateId) {
+        let is_on = self.state.arena[self.plan.program.gates[gate].active.index()] != 0.0;
+        if self.plan.cleared.is_empty() || is_on {
+            return;
+        }
+        for (_, own) in self.plan.cleared.iter().filter(|(around, _)| *around == gate) {
+            self.state.arena[own.range()].fill(0.0);
         }
     }
 

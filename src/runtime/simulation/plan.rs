@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use legwork_block::{Guard, Slot};
-use legwork_program::{GateId, HeldCopy, Loop, NodeId, PoolId, Program, Rate};
+use legwork_program::{GateId, HeldCopy, Loop, NodeId, PoolId, Program, Rate, Step};
+
+use super::blocks::gates_around;
 
 use super::finite::Finite;
 use super::watched::{Reading, Watched};
@@ -76,6 +78,8 @@ pub(super) struct Plan {
     pub(super) crossings: Vec<Guard>,
     /// The gate of each guard.
     pub(super) guard_gates: Vec<Option<GateId>>,
+    /// What outputs that are held clear when a gate around them goes off.
+    pub(super) cleared: Vec<(GateId, Slot)>,
     /// What is recorded, by rate.
     pub(super) log: Vec<LoggedRate>,
     /// Which numbers are looked at for what is none.
@@ -176,6 +180,7 @@ impl Plan {
             guards,
             crossings,
             guard_gates,
+            cleared: cleared(&program),
             log,
             finite: Finite::of(&program),
             program,
@@ -210,6 +215,18 @@ fn tasks(program: &Program, classes: &mut Classes, copies: &mut Vec<HeldCopy>) -
         }
     });
     tasks.collect()
+}
+
+/// By gate, the outputs inside that have a period and clear. The others are looked at in every step.
+fn cleared(program: &Program) -> Vec<(GateId, Slot)> {
+    let held = program.schedule.iter().filter(|step| matches!(step.rate, Rate::Periodic { .. }));
+    let gates = |step: &Step| {
+        let (own, gate) = (step.own, program.nodes[step.node].gate);
+        let clears = gate.is_some_and(|gate| program.gates[gate].clears);
+        let around = gates_around(program, gate.filter(|_| clears));
+        around.map(move |gate| (gate, own)).collect::<Vec<_>>()
+    };
+    held.flat_map(gates).collect()
 }
 
 /// Loop and place among its unknowns of a `Solve` block.
