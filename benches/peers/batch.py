@@ -64,7 +64,9 @@ def diagram(sides):
 def rates(options, stand, model, threads):
     batch = legwork.Batch(stand, options.copies, threads=threads, signals=["sim.state"])
     data = [mujoco.MjData(model) for _ in range(threads)]
-    mujoco.mj_resetDataKeyframe(model, data[0], 0)
+    # What drives the joints is in the data of each thread, and not in the state.
+    for one in data:
+        mujoco.mj_resetDataKeyframe(model, one, 0)
     kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
     state = np.empty(mujoco.mj_stateSize(model, kind))
     mujoco.mj_getState(model, data[0], state, kind)
