@@ -8,6 +8,7 @@ use legwork_program::{NodeId, Program};
 
 use super::engine::Engine;
 use super::plan::Task;
+use super::watched::Reading;
 use crate::comparison::quantity::number_name;
 use crate::fault::{Phase, RunFault};
 
@@ -24,12 +25,16 @@ pub(super) struct Finite {
 }
 
 impl Finite {
-    pub(super) fn of(program: &Program) -> Self {
+    /// Those of all blocks; with `reading`, those that somebody reads.
+    pub(super) fn of(program: &Program, reading: Option<&Reading>) -> Self {
         let (mut numbers, mut bounds): (Vec<Slot>, Vec<Slot>) = (Vec::new(), Vec::new());
         for step in &program.schedule {
             let node = &program.nodes[step.node];
             let own = step.own.range();
             for (port, may_be_infinite) in node.may_be_infinite.iter().enumerate() {
+                if reading.is_some_and(|reading| !reading.reads(node, port)) {
+                    continue;
+                }
                 let list = if *may_be_infinite { &mut bounds } else { &mut numbers };
                 let slots = node.io.outputs.port(port).iter();
                 for slot in slots.filter(|slot| own.contains(&(slot.start as usize))) {

@@ -162,6 +162,8 @@ impl Plan {
             next = if task.is_plain() { next } else { i as u32 };
             next_special[i] = next;
         }
+        let reading = reading.filter(|_| matches!(watched, Watched::Only(_)));
+        let finite = Finite::of(&program, reading.as_ref());
         let base = program.base;
         let step = base.at(program.step_ticks);
         let steps = classes.0.iter().map(|(rate, stretch)| match rate {
@@ -182,7 +184,7 @@ impl Plan {
             guard_gates,
             cleared: cleared(&program),
             log,
-            finite: Finite::of(&program),
+            finite,
             program,
         }
     }
