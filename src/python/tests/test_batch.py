@@ -79,17 +79,22 @@ def test_the_number_of_threads_changes_no_bit():
 
 def test_faults_are_raised_or_held():
     bad = legwork.parse(FALLING)
-    batch = legwork.Batch(bad, 3)
+    batch = legwork.Batch(bad, 3, signals=["bad.y"])
     batch.set("limit", [0.2, 5.0, 0.4])
     with pytest.raises(legwork.Fault, match="copy 0") as caught:
         batch.step(100)
     assert sorted(caught.value.faults) == [0, 2]
-    held = legwork.Batch(bad, 3, on_fault="hold")
+    held = legwork.Batch(bad, 3, signals=["bad.y"], on_fault="hold")
     held.set("limit", [0.2, 5.0, 0.4])
     held.step(100)
     assert held.faulted.tolist() == [True, False, True] and held.ended[1]
     held.reset(held.faulted)
     assert not held.faulted.any() and held.faults == {}
+    # What nobody reads is not computed, and cannot fault.
+    unread = legwork.Batch(bad, 1)
+    unread.set("limit", 0.2)
+    unread.step(100)
+    assert unread.ended.all()
 
 
 def test_an_input_without_a_value_is_told():
