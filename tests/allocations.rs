@@ -397,6 +397,7 @@ fn s11_3_a_lean_stepper_shows_the_same_bits() {
     let cases = [
         (STAND, "body.state"),
         ("diagrams/quadruped/trot.ron", "body.state"),
+        ("diagrams/quadruped/trot.ron", "behind"),
         ("diagrams/floating_base/stand.ron", "sim.f"),
     ];
     for (file, path) in cases {

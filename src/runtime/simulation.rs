@@ -112,9 +112,9 @@ impl Simulation {
         Self::of(Engine::new(program, blocks))
     }
 
-    /// As [`Self::new`], for who looks at these slots of [`Self::arena`] alone: what neither they
-    /// nor `judge:` read is left out, down to blocks that do nothing else; nothing is recorded, and
-    /// checks are not asked.
+    /// As [`Self::new`], for who looks at these slots of [`Self::arena`] alone: what nobody else
+    /// reads is left out, down to blocks and values of `judge:`; nothing is recorded, and checks
+    /// are not asked.
     pub fn watched_at(program: Arc<Program>, slots: Vec<Slot>) -> Self {
         let blocks = Blocks::watched(&program, Watched::Only(slots));
         Self::of(Engine::new(program, blocks))
@@ -442,7 +442,9 @@ impl Simulation {
         };
         let at_tick = self.engine.state.moment.is_tick();
         let state::State { judge, arena, .. } = &mut self.engine.state;
-        judge::see(&self.engine.plan.program, judge, stamp, at_tick, arena);
+        if self.engine.plan.judges {
+            judge::see(&self.engine.plan.program, judge, stamp, at_tick, arena);
+        }
         if matches!(self.engine.blocks.watched, Watched::Only(_)) {
             return;
         }

@@ -84,6 +84,8 @@ pub(super) struct Plan {
     pub(super) log: Vec<LoggedRate>,
     /// Which numbers are looked at for what is none.
     pub(super) finite: Finite,
+    /// Whether values of `judge:` are computed.
+    pub(super) judges: bool,
 }
 
 impl Task {
@@ -185,6 +187,7 @@ impl Plan {
             cleared: cleared(&program),
             log,
             finite,
+            judges: watched.judges(&program),
             program,
         }
     }

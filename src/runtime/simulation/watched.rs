@@ -10,9 +10,21 @@ pub(super) enum Watched {
     All,
     /// The log and the checks.
     Run,
-    /// Somebody looks at these; the log and the checks are left out, and so are blocks that only
-    /// they read.
+    /// Somebody looks at these; the log, checks and values of `judge:` are left out unless they are
+    /// among them, and so are blocks that only they read.
     Only(Vec<Slot>),
+}
+
+impl Watched {
+    /// Whether somebody looks at a value of `judge:`. They lie behind the signals of blocks, and
+    /// nothing that shapes the run reads them.
+    pub(super) fn judges(&self, program: &Program) -> bool {
+        let judged = program.arena_len - program.judge.len();
+        match self {
+            Self::All | Self::Run => true,
+            Self::Only(slots) => slots.iter().any(|slot| slot.range().end > judged),
+        }
+    }
 }
 
 /// What is read of a program.
@@ -34,6 +46,9 @@ impl Reading {
         let mut reading = Self { slots: vec![false; program.arena_len], nodes };
         asked.iter().for_each(|slot| reading.read(*slot));
         reading.read_by_engine(program);
+        if watched.judges(program) {
+            reading.read_by_judge(program);
+        }
         if by_run {
             reading.read_by_run(program);
         }
@@ -72,9 +87,14 @@ impl Reading {
         }
         let gates = program.gates.iter().flat_map(|gate| [gate.active, gate.starts]);
         let stops = program.stops.iter().map(|stop| stop.slot);
+        for place in gates.chain(stops).map(|slot| slot.index()) {
+            self.slots[place] = true;
+        }
+    }
+
+    fn read_by_judge(&mut self, program: &Program) {
         let judged = program.judge.iter().flat_map(|value| value.slots());
-        let judged = judged.filter(|slot| *slot != TIME_SLOT);
-        for place in gates.chain(stops).map(|slot| slot.index()).chain(judged) {
+        for place in judged.filter(|slot| *slot != TIME_SLOT) {
             self.slots[place] = true;
         }
     }
