@@ -222,7 +222,7 @@ fn tasks(program: &Program, classes: &mut Classes, copies: &mut Vec<HeldCopy>) -
     tasks.collect()
 }
 
-/// By gate, the outputs inside that have a period and clear. The others are looked at in every step.
+/// By gate, the outputs inside that have a period and clear; others are looked at in every step.
 fn cleared(program: &Program) -> Vec<(GateId, Slot)> {
     let held = program.schedule.iter().filter(|step| matches!(step.rate, Rate::Periodic { .. }));
     let gates = |step: &Step| {

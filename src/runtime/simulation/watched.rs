@@ -33,17 +33,39 @@ pub(super) struct Reading {
     slots: Vec<bool>,
     /// The blocks that run.
     nodes: Vec<bool>,
+    /// Those whose inputs have not been followed yet.
+    open: Vec<NodeId>,
+    /// For each number of the arena who writes it, if a block does.
+    writers: Vec<Option<NodeId>>,
 }
 
 impl Reading {
     /// What is read, if somebody does not read all.
     pub(super) fn of(program: &Program, watched: &Watched) -> Option<Self> {
-        let (by_run, asked, nodes) = match watched {
+        let asked = match watched {
             Watched::All => return None,
-            Watched::Run => (true, &[][..], vec![true; program.nodes.len()]),
-            Watched::Only(slots) => (false, &slots[..], program.nodes.iter().map(acts).collect()),
+            Watched::Run => &[][..],
+            Watched::Only(slots) => &slots[..],
         };
-        let mut reading = Self { slots: vec![false; program.arena_len], nodes };
+        let by_run = matches!(watched, Watched::Run);
+        let mut writers = vec![None; program.arena_len];
+        for step in &program.schedule {
+            writers[step.own.range()].fill(Some(step.node));
+        }
+        let mut reading = Self {
+            slots: vec![false; program.arena_len],
+            nodes: vec![false; program.nodes.len()],
+            open: Vec::new(),
+            writers,
+        };
+        for (i, node) in program.nodes.iter().enumerate() {
+            if by_run || acts(node) {
+                reading.run(NodeId::new(i));
+            }
+        }
+        for task in program.loops.iter().flat_map(|found| &found.tasks) {
+            reading.run(program.schedule[*task].node);
+        }
         asked.iter().for_each(|slot| reading.read(*slot));
         reading.read_by_engine(program);
         if watched.judges(program) {
@@ -52,16 +74,7 @@ impl Reading {
         if by_run {
             reading.read_by_run(program);
         }
-        for loops in &program.loops {
-            for task in &loops.tasks {
-                reading.nodes[program.schedule[*task].node.index()] = true;
-            }
-        }
-        let mut is_followed = vec![false; program.nodes.len()];
-        while let Some(next) = reading.next(program, &is_followed) {
-            is_followed[next] = true;
-            reading.follow(program, next);
-        }
+        reading.follow(program);
         Some(reading)
     }
 
@@ -76,8 +89,21 @@ impl Reading {
         slots.any(|slot| slot.range().any(|i| self.slots[i]))
     }
 
+    fn run(&mut self, node: NodeId) {
+        if !std::mem::replace(&mut self.nodes[node.index()], true) {
+            self.open.push(node);
+        }
+    }
+
     fn read(&mut self, slot: Slot) {
-        self.slots[slot.range()].fill(true);
+        slot.range().for_each(|place| self.read_place(place));
+    }
+
+    fn read_place(&mut self, place: usize) {
+        let is_known = std::mem::replace(&mut self.slots[place], true);
+        if !is_known && let Some(writer) = self.writers[place] {
+            self.run(writer);
+        }
     }
 
     fn read_by_engine(&mut self, program: &Program) {
@@ -87,16 +113,12 @@ impl Reading {
         }
         let gates = program.gates.iter().flat_map(|gate| [gate.active, gate.starts]);
         let stops = program.stops.iter().map(|stop| stop.slot);
-        for place in gates.chain(stops).map(|slot| slot.index()) {
-            self.slots[place] = true;
-        }
+        gates.chain(stops).for_each(|slot| self.read_place(slot.index()));
     }
 
     fn read_by_judge(&mut self, program: &Program) {
         let judged = program.judge.iter().flat_map(|value| value.slots());
-        for place in judged.filter(|slot| *slot != TIME_SLOT) {
-            self.slots[place] = true;
-        }
+        judged.filter(|slot| *slot != TIME_SLOT).for_each(|place| self.read_place(place));
     }
 
     fn read_by_run(&mut self, program: &Program) {
@@ -106,37 +128,26 @@ impl Reading {
         let conditions =
             program.checks.iter().flat_map(|check| check.when.iter().chain([&check.condition]));
         let checked = conditions.flat_map(|condition| condition.slots());
-        for place in checked.filter(|slot| *slot != TIME_SLOT) {
-            self.slots[place] = true;
-        }
+        checked.filter(|slot| *slot != TIME_SLOT).for_each(|place| self.read_place(place));
     }
 
-    /// A block that runs and whose inputs have not been followed.
-    fn next(&mut self, program: &Program, is_followed: &[bool]) -> Option<usize> {
-        // Most blocks read what is computed before them.
-        for at in (0..program.nodes.len()).rev() {
-            let node = &program.nodes[NodeId::new(at)];
-            let is_read = |port| self.reads(node, port);
-            if !is_followed[at]
-                && (self.nodes[at] || (0..node.io.outputs.port_count()).any(is_read))
-            {
-                self.nodes[at] = true;
-                return Some(at);
+    /// Adds what the blocks read that run.
+    fn follow(&mut self, program: &Program) {
+        let mut providers = vec![None; program.pool_len];
+        for (i, node) in program.nodes.iter().enumerate() {
+            if let Some(pool) = node.pool {
+                providers[pool.index()] = Some(NodeId::new(i));
             }
         }
-        None
-    }
-
-    /// Adds what a block reads.
-    fn follow(&mut self, program: &Program, at: usize) {
-        let node = &program.nodes[NodeId::new(at)];
-        for port in 0..node.io.inputs.port_count() {
-            node.io.inputs.port(port).iter().for_each(|slot| self.read(*slot));
-        }
-        node.copies.iter().for_each(|copy| self.read(copy.from));
-        for (other, provider) in program.nodes.iter().enumerate() {
-            let asked = |pool: &u32| provider.pool.is_some_and(|id| id.index() == *pool as usize);
-            self.nodes[other] |= node.io.shared.iter().any(asked);
+        while let Some(node) = self.open.pop() {
+            let node = &program.nodes[node];
+            for port in 0..node.io.inputs.port_count() {
+                node.io.inputs.port(port).iter().for_each(|slot| self.read(*slot));
+            }
+            node.copies.iter().for_each(|copy| self.read(copy.from));
+            // One that shares none has a number all the same.
+            let shared = node.io.shared.iter().filter_map(|&pool| providers.get(pool as usize));
+            shared.flatten().for_each(|provider| self.run(*provider));
         }
     }
 }
