@@ -49,7 +49,8 @@ use crate::robot::name::RobotName;
     feeds(points, forces);
     out penetration: Real, "m", "deepest penetration now, zero or more";
     out past_limit: Real, _,
-        "farthest that a joint, or another row, is past its limit now, zero or more", units "rad, m";
+        "farthest that a joint, or another row, is past its limit now, zero or more",
+        units "rad, m";
     out slip: Real, "m/s", "largest tangential speed of a loaded contact";
     out complementarity: Real, "N*m", "largest `f_n · max(gap, 0)`: force at a distance";
     out normal_force: Real, "N", "`Σ f_n`";

@@ -7,6 +7,8 @@
 //! The types deserialise through [`Deserializer::deserialize_newtype_struct`] under a name that
 //! starts with [`QUANTITY`] and ends with the unit, so that the diagram's binder can evaluate,
 //! check and point at what is wrong; an ordinary format such as JSON gives a number or a text.
+//!
+//! One file: a type, how it is read and what is said of a mistake in it.
 
 mod many;
 mod of_joint;

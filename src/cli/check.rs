@@ -38,7 +38,8 @@ pub(crate) struct CheckArguments {
 /// Checks diagrams.
 ///
 /// # Errors
-/// If an override is no text, or a folder holds no diagram; a file that cannot be read is one mistake among others.
+/// If an override is no text, or a folder holds no diagram; a file that cannot be read is one
+/// mistake among others.
 pub(crate) fn check(arguments: &CheckArguments, library: &Library) -> Result<Answer, Failure> {
     let mut code = Code::Success;
     let mut files = Vec::new();

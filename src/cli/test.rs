@@ -25,7 +25,8 @@ pub(crate) struct TestArguments {
 /// Runs diagrams, without recordings.
 ///
 /// # Errors
-/// If an override is no text, or a folder holds no diagram; a file that cannot be read fails by itself.
+/// If an override is no text, or a folder holds no diagram; a file that cannot be read fails by
+/// itself.
 pub(crate) fn test(arguments: &TestArguments, library: &Library) -> Result<Answer, Failure> {
     let mut code = Code::Success;
     let mut results = Vec::new();

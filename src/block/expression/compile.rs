@@ -117,8 +117,8 @@ pub trait SignalResolver {
     /// If there is none.
     fn resolve(&mut self, path: &SignalPath) -> Result<Signal, Diagnostic>;
 
-    /// Whether paths begin with `name`: then `name.field` is one of them, also where `name` alone is
-    /// a constant without fields.
+    /// Whether paths begin with `name`: then `name.field` is one of them, also where `name` alone
+    /// is a constant without fields.
     fn is_start(&self, _name: &str) -> bool {
         false
     }
