@@ -19,7 +19,7 @@ use crate::labels::Labels;
 use crate::layout::Moments;
 use crate::loader::{Loader, ReadFile};
 use crate::network::Network;
-use crate::overrides::{self, Options};
+use crate::overrides::{self, Document, Options};
 use crate::rates::{self, RunTimes};
 use crate::render::SourceMap;
 use crate::survey::Surveyed;
@@ -75,7 +75,7 @@ pub(crate) fn front(
     let mut origins = Origins::default();
 
     let document = overrides::document(path, text, options, &loader, &mut found);
-    let expanded = document.as_ref().and_then(|document| {
+    let expanded = document.as_ref().and_then(|Document { node: document, written }| {
         let chosen = overrides::chosen_variants(options, &loader);
         let mut expander = Expander::new(registry, &loader, chosen, &mut found);
         let kind = document.kind_name().map_or("", |kind| kind.text.as_str());
@@ -85,7 +85,7 @@ pub(crate) fn front(
                 expander.look_at_patch(document);
                 None
             }
-            _ => expander.expand(document),
+            _ => expander.expand(document, written.as_ref()),
         };
         variants = expander.variants();
         (robots, ground) = (expander.robots().clone(), expander.ground().cloned());
@@ -101,7 +101,7 @@ pub(crate) fn front(
             found.thin_out(is_same, |diagnostic| origins.follows(diagnostic));
         });
     };
-    let program = document.zip(expanded).and_then(|(document, expanded)| {
+    let program = document.zip(expanded).and_then(|(Document { node: document, .. }, expanded)| {
         let Expanded { network, assertions, logs, logs_inside, judge, checks, .. } = expanded;
         let Expanded { inputs, outputs, run, names, resources_inside, .. } = expanded;
         // `--signals` says all that is recorded.

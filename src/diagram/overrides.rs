@@ -28,6 +28,23 @@ pub struct Options {
     pub roots: Vec<PathBuf>,
 }
 
+/// A diagram as it runs.
+pub(crate) struct Document {
+    pub(crate) node: Node,
+    /// As it stands in its file, where that is another.
+    pub(crate) written: Option<Node>,
+}
+
+impl Options {
+    /// Whether they change what is written.
+    fn change(&self) -> bool {
+        let Self { study, set, variants: _, patches, until, signals, roots: _ } = self;
+        study.is_some()
+            || until.is_some()
+            || !(set.is_empty() && patches.is_empty() && signals.is_empty())
+    }
+}
+
 /// Text → document, with patches and overrides applied.
 pub(crate) fn document(
     path: &Path,
@@ -35,7 +52,7 @@ pub(crate) fn document(
     options: &Options,
     loader: &Loader<'_>,
     diagnostics: &mut Diagnostics,
-) -> Option<Node> {
+) -> Option<Document> {
     let file = loader.add(&path.display().to_string(), text);
     let mut document = match document::parse(file, text) {
         Ok(document) => document,
@@ -44,6 +61,7 @@ pub(crate) fn document(
             return None;
         }
     };
+    let written = options.change().then(|| document.clone());
     for name in &options.patches {
         let (file, bytes) = match loader.source(name, &["Patch"]) {
             Ok(found) => found,
@@ -84,7 +102,7 @@ pub(crate) fn document(
         let list = Node { span, kind: NodeKind::List(texts.collect()) };
         patch::set(&mut document, "log", &Place::from(span), &list, diagnostics);
     }
-    Some(document)
+    Some(Document { node: document, written })
 }
 
 fn text_node(text: &str, span: Span) -> Node {

@@ -104,8 +104,9 @@ pub(crate) fn sections() -> impl Iterator<Item = &'static str> {
 const FORMAT: f64 = 2.0;
 
 impl Expander<'_> {
-    /// Expands a whole diagram; `None` if it is not one.
-    pub(crate) fn expand(&mut self, document: &Node) -> Option<Expanded> {
+    /// Expands a whole diagram, as it stands in its file or changed from what is `written` there;
+    /// `None` if it is not one.
+    pub(crate) fn expand(&mut self, document: &Node, written: Option<&Node>) -> Option<Expanded> {
         if document.kind_name().is_none_or(|kind| kind.text != "Diagram") {
             let mut diagnostic =
                 wrong_type(document, "Diagram(format: 2, run: (…), blocks: { … })");
@@ -129,7 +130,7 @@ impl Expander<'_> {
         let expanded = self.expand_sections(Sections { log, judge, checks, inputs, inside }, &env);
         let (params, robots) = (params.as_ref(), robots.as_ref());
         let blocks = expanded.as_ref().filter(|_| log.is_some());
-        self.warn_of_unused(&Readables { params, robots, blocks }, document);
+        self.warn_of_unused(&Readables { params, robots, blocks }, [Some(document), written]);
         expanded
     }
 

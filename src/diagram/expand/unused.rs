@@ -19,9 +19,10 @@ pub(super) struct Readables<'d, 'n> {
 }
 
 impl Expander<'_> {
-    /// Warns of parameters, robots and blocks whose names stand nowhere in the diagram, not even in
-    /// a choice that was not taken, unless there are mistakes.
-    pub(super) fn warn_of_unused(&mut self, found: &Readables<'_, '_>, document: &Node) {
+    /// Warns of parameters, robots and blocks whose names stand nowhere in `texts`, the diagram and
+    /// what it was before it was changed, not even in a choice that was not taken, unless there are
+    /// mistakes.
+    pub(super) fn warn_of_unused(&mut self, found: &Readables<'_, '_>, texts: [Option<&Node>; 2]) {
         let &Readables { params, robots, blocks } = found;
         if self.diagnostics.has_errors() {
             return;
@@ -41,7 +42,7 @@ impl Expander<'_> {
         // Of a name that is no word nothing is said.
         unread.retain(|(name, ..)| name.chars().all(is_of_word));
         let mut names: HashSet<&str> = unread.iter().map(|(name, ..)| *name).collect();
-        strike_words(document, &mut names);
+        texts.into_iter().flatten().for_each(|text| strike_words(text, &mut names));
         for (_, span, message) in unread.iter().filter(|(name, ..)| names.contains(name)) {
             self.report(Diagnostic::warning("unused", *span, message.clone()));
         }
