@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use legwork_block::quantity::{PerJoint, Positive, Scalar, Velocity};
 use legwork_block::{
-    Block, Dim, Invalid, Matrix, Outcome, OutputCx, Ports, Sizes, block, parameters, ports,
+    Block, Dim, Fault, Invalid, Matrix, Outcome, OutputCx, Ports, Sizes, block, parameters, ports,
 };
-use legwork_mechanics::{FrameId, Joint, JointKind, Kinematics, Model, world_from_frame};
+use legwork_mechanics::{FrameId, Joint, JointKind, Kinematics, Model, frame_position};
 
 use crate::buses::{ContactBus, ContactPointsBus, RobotDims, StateBus, contact_points};
 use crate::robot::joint_values::{coordinates, misfit, positions};
@@ -49,6 +49,8 @@ use crate::robot::shared_kinematics::kinematics;
     out jacobian: Matrix::of(3 * count, nv), _,
         "their Jacobians below one another: rates of the gaps are `jacobian ν`", frame "contact",
         shape "3k × nv", units "1";
+    ports.checks_itself(contacts);
+    ports.checks_itself(jacobian);
 )]
 #[parameters(aliases("end stop", "hard stop", "range of motion"))]
 pub struct JointLimits {
@@ -169,17 +171,21 @@ impl Block for JointLimits {
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (inputs, outputs) = (&cx.inputs, &mut cx.outputs);
         let (state, kinematics) = (inputs.get(plan.state), inputs.shared(plan.kinematics));
-        let is_new = !std::mem::replace(cx.scratch, true);
+        let is_written = |row: &[f64]| row[0] == 1.0;
+        // Outputs of a part that was switched off may have become zero since.
+        let is_new = !std::mem::replace(cx.scratch, true)
+            || (!plan.ends.is_empty() && !is_written(outputs.leaf(plan.contacts, ContactBus::ROW)));
         if is_new {
             outputs.get(plan.jacobian).fill(0.0);
         }
         let count: usize = plan.ends.iter().map(Ends::count).sum();
-        let mut i = 0;
+        let (mut i, mut is_finite) = (0, true);
         for joint in &plan.ends {
             let (s, rate) = (state.q[joint.position], state.nu[joint.velocity]);
             let ahead = s + cx.time.step * rate;
             let is_lower = ahead - joint.lower <= joint.upper - ahead;
-            let link = world_from_frame(&plan.robot.model, kinematics, joint.link);
+            let position = frame_position(&plan.robot.model, kinematics, joint.link);
+            is_finite &= (s + rate + position.sum()).is_finite();
             let [lower, upper] = [(s - joint.lower, 1.0), (joint.upper - s, -1.0)];
             let ends: &[(f64, f64)] = match (joint.both, is_lower) {
                 (true, _) => &[lower, upper],
@@ -191,7 +197,7 @@ impl Block for JointLimits {
                 let mut write = |leaf: usize, numbers: &[f64]| {
                     outputs.leaf(plan.contacts, first + leaf).copy_from_slice(numbers);
                 };
-                write(ContactBus::POSITION, link.translation.as_slice());
+                write(ContactBus::POSITION, position.as_slice());
                 write(ContactBus::GAP, &[*gap]);
                 write(ContactBus::VELOCITY, &[0.0, 0.0, sign * rate]);
                 if is_new {
@@ -207,6 +213,9 @@ impl Block for JointLimits {
                 outputs.get(plan.jacobian)[3 * count * joint.velocity + 3 * i + 2] = *sign;
                 i += 1;
             }
+        }
+        if !is_finite {
+            return Err(Fault::not_finite());
         }
         Ok(())
     }
@@ -263,6 +272,22 @@ mod tests {
             rig.output();
             assert_eq!(rig.leaf("contacts", ContactBus::VELOCITY), [0.0, 0.0, sign * rate]);
         }
+    }
+
+    /// A part that is switched off may show zeros.
+    #[test]
+    fn what_never_changes_comes_back_after_zeros() {
+        let robot = load_text("rail", RAIL, json!({ "base": "Fixed" })).expect("a robot").0;
+        let mut rig = Rig::new(block::<JointLimits>(json!({ "robot": "rail" })), &robot, &[]);
+        rig.set("state", &[&[0.5, 0.4], &[0.7, 0.0]]);
+        rig.output();
+        let all = |rig: &Rig| -> Vec<Vec<f64>> {
+            (0..ContactBus::LEAVES).map(|leaf| rig.leaf("contacts", leaf)).collect()
+        };
+        let before = all(&rig);
+        rig.clear_outputs();
+        rig.output();
+        assert_eq!(all(&rig), before);
     }
 
     #[test]

@@ -89,6 +89,7 @@ pub(crate) use assembly::{SCALE_GRAVITY, stack_jacobian};
     let kind = ContactProblemBus::cone(self.cone != Cone::Circular);
     out problem: ContactProblemBus::new(&k, &nv, kind), _, "for a solver block";
     ports.forward(problem, ContactProblemBus::FACTOR, dynamics, DynamicsBus::FACTOR);
+    ports.checks_itself(problem);
 )]
 #[parameters(aliases("Delassus", "rigid contact"))]
 pub struct GaussContact {

@@ -250,7 +250,7 @@ fn strike(
             .map_err(|k| Fault::new(format!("the mass matrix is singular at coordinate {k}")))?;
     }
     let factor = tree.read(packed).map_err(|error| Fault::new(error.to_string()))?;
-    stack_jacobian(&points, closed, jacobian);
+    stack_jacobian(&points, (closed, None), jacobian);
     for (i, contact) in points.iter().enumerate() {
         own_friction[i] = contact.own_friction().unwrap_or(friction[i]);
         velocity[3 * i..3 * i + 3].copy_from_slice(contact.velocity);
@@ -269,6 +269,7 @@ fn strike(
         jacobian,
         bias: velocity,
         inverse_inertia: inertia,
+        was_active: None,
         friction: own_friction,
     };
     assembly.respond(factor, jump, chain, &mut rows);

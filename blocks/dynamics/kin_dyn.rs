@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use legwork_block::quantity::{Force, NonNegative};
 use legwork_block::{
-    Block, Dim, Invalid, Outcome, OutputCx, Sizes, Vector, block, parameters, ports,
+    Block, Dim, Fault, Invalid, Outcome, OutputCx, Sizes, Vector, block, parameters, ports,
 };
+use legwork_linalg::all_finite;
 use legwork_mechanics::{
     FrameId, Kinematics, Placement, frame_jacobian, frame_jacobian_dot_velocity, world_from_frame,
 };
@@ -43,6 +44,7 @@ use crate::robot::shared_kinematics::kinematics;
     in  motor_inertia?: Vector::of(n), "kg*m^2", "reflected rotor inertia; default the robot's";
     // No field shows an input's memory: under a period of its own the bus would mix instants.
     out bus: KinDynBus::of(ports, self.robot.as_str(), &count), _, "all of it at one instant";
+    ports.checks_itself(bus);
 )]
 #[parameters]
 pub struct KinDyn {
@@ -131,6 +133,9 @@ impl Block for KinDyn {
             rates[6 * foot + 3..6 * foot + 6].copy_from_slice(rate.angular.as_slice());
             let [x, y, z] = [0, 1, 2].map(|axis| wrenches[6 * foot + axis]);
             contact[foot] = f64::from(u8::from(x * x + y * y + z * z > least * least));
+        }
+        if !(0..KinDynBus::LEAVES).all(|leaf| all_finite(cx.outputs.leaf(plan.bus, leaf))) {
+            return Err(Fault::not_finite());
         }
         Ok(())
     }

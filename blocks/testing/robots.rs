@@ -249,6 +249,11 @@ impl Rig {
         self.instance.reset(view, &fired, &mut self.x).expect("no fault");
     }
 
+    /// Makes all outputs zero.
+    pub(crate) fn clear_outputs(&mut self) {
+        self.arena[self.first_output..].fill(0.0);
+    }
+
     /// Leaf `leaf` of the output `name`.
     pub(crate) fn leaf(&self, name: &str, leaf: usize) -> Vec<f64> {
         let port = self.declaration.outputs.iter().position(|output| output.name == name);

@@ -18,6 +18,13 @@ impl Fault {
     pub fn new(message: impl Into<String>) -> Box<Self> {
         Box::new(Self { message: message.into() })
     }
+
+    /// Numbers of an output that the block itself looks at are not finite. The engine finds which.
+    #[cold]
+    #[must_use]
+    pub fn not_finite() -> Box<Self> {
+        Self::new("expected finite outputs, found others")
+    }
 }
 
 impl fmt::Display for Fault {

@@ -317,6 +317,7 @@ impl<'a> Ports<'a> {
             doc: PortText::default(),
             group: self.declaration.groups.len() - 1,
             may_be_infinite: false,
+            checks_itself: false,
             elements: None,
             forwards: Vec::new(),
         });
@@ -337,6 +338,12 @@ impl<'a> Ports<'a> {
             input: input.port,
             input_leaf,
         });
+    }
+
+    /// States that the block itself looks whether the numbers of an output are finite, and returns
+    /// [`crate::Fault::not_finite`] where they are not: it may know that most of them are zero.
+    pub fn checks_itself<S: Signal>(&mut self, output: Out<S>) {
+        self.declaration.outputs[output.port as usize].checks_itself = true;
     }
 
     /// Notes on an input: unit, frame, description.

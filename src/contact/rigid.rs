@@ -48,6 +48,7 @@
 //! - M. Anitescu, *Optimization-based simulation of nonsmooth rigid multibody dynamics*, Math.
 //!   Program. 105 (2006): the convex relaxation and its artefact.
 
+use legwork_linalg::all_finite;
 use legwork_mechanics::{ClosedChain, MassFactorRef, WeightedJacobian};
 
 /// How fast a penetrating contact may be pushed out.
@@ -116,8 +117,46 @@ pub struct ContactRows<'a> {
     pub bias: &'a mut [f64],
     /// G, 3k × 3k, written.
     pub inverse_inertia: &'a mut [f64],
+    /// If given, G is zero but in the rows and columns of contacts that are nonzero here, k: where
+    /// it was written last, few of many contacts acted.
+    pub was_active: Option<&'a [f64]>,
     /// μ, k: set to zero where there are no tangential rows.
     pub friction: &'a mut [f64],
+}
+
+/// The assembled rows of a contact.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// The first of them among 3k.
+    row: usize,
+    /// The first of them among those assembled.
+    at: usize,
+    /// Whether there are three, or the normal row alone.
+    has_three: bool,
+}
+
+impl Part {
+    /// Copies its numbers from one column, from some place in it, to another.
+    #[inline(always)]
+    fn copy(self, (from, start): (&[f64], usize), (to, target): (&mut [f64], usize)) {
+        // Of known length, a copy is two instructions.
+        match (from[start..].first_chunk::<3>(), to[target..].first_chunk_mut::<3>()) {
+            (Some(from), Some(to)) if self.has_three => *to = *from,
+            _ => to[target] = from[start],
+        }
+    }
+}
+
+/// `G ← 0`, which is zero already but in the rows and columns of contacts that `was_active`.
+fn clear(inverse_inertia: &mut [f64], was_active: Option<&[f64]>) {
+    let Some(was_active) = was_active else { return inverse_inertia.fill(0.0) };
+    let all = 3 * was_active.len();
+    let acted = || was_active.iter().enumerate().filter(|(_, active)| **active != 0.0);
+    for (c, _) in acted() {
+        for column in inverse_inertia[3 * c * all..3 * (c + 1) * all].chunks_exact_mut(all) {
+            acted().for_each(|(i, _)| column[3 * i..3 * i + 3].fill(0.0));
+        }
+    }
 }
 
 /// Assembles the problem of rigid contact.
@@ -125,6 +164,8 @@ pub struct ContactRows<'a> {
 pub struct ContactAssembly {
     /// Index of each assembled row among 3k.
     rows: Vec<usize>,
+    /// Those of each contact.
+    parts: Vec<Part>,
     /// Those rows of J.
     jacobian: Vec<f64>,
     weighted: WeightedJacobian,
@@ -141,6 +182,7 @@ impl ContactAssembly {
         let rows = 3 * contact_count;
         Self {
             rows: Vec::with_capacity(rows),
+            parts: Vec::with_capacity(contact_count),
             jacobian: vec![0.0; rows * velocity_dim],
             weighted: WeightedJacobian::new(velocity_dim, rows),
             inertia: vec![0.0; rows * rows],
@@ -149,6 +191,7 @@ impl ContactAssembly {
     }
 
     /// `G = J M⁻¹ Jᵀ` and `b ← b + J ν̇_f`, both of the closed mechanism if `chain` is not open.
+    /// Whether G and the J of a closed mechanism are finite.
     ///
     /// | symbol | argument | shape | meaning |
     /// |---|---|---|---|
@@ -164,21 +207,24 @@ impl ContactAssembly {
         motion: &mut [f64],
         chain: &mut ClosedChain,
         out: &mut ContactRows<'_>,
-    ) {
+    ) -> bool {
         let all = 3 * out.active.len();
-        let Self { rows, jacobian, weighted, inertia, values } = self;
+        let Self { rows, parts, jacobian, weighted, inertia, values } = self;
         assert_eq!(out.jacobian.len(), all * motion.len(), "J needs 3k x nv values");
         assert_eq!((out.bias.len(), out.inverse_inertia.len()), (all, all * all), "b and G of 3k");
 
         // The rows that matter. What has no tangential rows has no friction.
         rows.clear();
+        parts.clear();
         for (i, _) in out.active.iter().enumerate().filter(|(_, active)| **active != 0.0) {
             let mut columns = out.jacobian.chunks_exact(all);
             let has_tangent = columns.any(|j| j[3 * i] != 0.0 || j[3 * i + 1] != 0.0);
             if !has_tangent {
                 out.friction[i] = 0.0;
             }
-            rows.extend(if has_tangent { 3 * i } else { 3 * i + 2 }..3 * i + 3);
+            let row = if has_tangent { 3 * i } else { 3 * i + 2 };
+            parts.push(Part { row, at: rows.len(), has_three: has_tangent });
+            rows.extend(row..3 * i + 3);
         }
         // If those are not all, the rest works on a copy without the others.
         let count = rows.len();
@@ -187,7 +233,7 @@ impl ContactAssembly {
         if !is_whole && count > 0 {
             let columns = out.jacobian.chunks_exact(all);
             for (to, from) in jacobian.chunks_exact_mut(count).zip(columns) {
-                to.iter_mut().zip(&*rows).for_each(|(to, &row)| *to = from[row]);
+                parts.iter().for_each(|part| part.copy((from, part.row), (to, part.at)));
             }
         }
         let (j, g) = match is_whole {
@@ -211,17 +257,22 @@ impl ContactAssembly {
         // G = W Wᵀ; in a closed mechanism only what the chain leaves of W acts.
         chain.project(weighted, j);
         weighted.gram_into(g);
+        let is_finite = all_finite(g) && (chain.rank() == 0 || all_finite(j));
         // Back among the rows that do not matter.
         if is_whole {
-            return;
+            return is_finite;
         }
-        out.inverse_inertia.fill(0.0);
+        // Where the same contacts act with all their rows, all that was written is written again.
+        let is_same = out.was_active == Some(out.active) && parts.iter().all(|part| part.has_three);
+        if !is_same {
+            clear(out.inverse_inertia, out.was_active);
+        }
         if count == 0 {
-            return;
+            return is_finite;
         }
         for (&column, from) in rows.iter().zip(inertia[..count * count].chunks_exact(count)) {
             let to = &mut out.inverse_inertia[column * all..(column + 1) * all];
-            rows.iter().zip(from).for_each(|(&row, g)| to[row] = *g);
+            parts.iter().for_each(|part| part.copy((from, part.at), (to, part.row)));
         }
         if chain.rank() > 0 {
             let columns = jacobian[..size].chunks_exact(count);
@@ -229,6 +280,7 @@ impl ContactAssembly {
                 rows.iter().zip(from).for_each(|(&row, j)| to[row] = *j);
             }
         }
+        is_finite
     }
 
     /// Whether assembled row `at` is the normal row of a contact without tangential rows.

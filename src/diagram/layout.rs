@@ -176,6 +176,7 @@ pub(crate) fn place(
             output_names: declaration.outputs.iter().map(|o| o.name.clone()).collect(),
             output_types: typed.outputs(id).iter().map(|output| output.ty.clone()).collect(),
             may_be_infinite: declaration.outputs.iter().map(|o| o.may_be_infinite).collect(),
+            checks_itself: declaration.outputs.iter().map(|o| o.checks_itself).collect(),
             rate: rates[n],
             update_rate: updates[n],
             updates: typed.network.updates(id)

@@ -66,7 +66,7 @@ identity! {
     Node {
         path, kind, text, vars, io, functions, input_names, output_names, output_types,
         may_be_infinite, rate, update_rate, updates, continuous, guards, pool, gate, opens,
-        stretch, copies; without block, span, caption, hidden
+        stretch, copies; without block, span, caption, hidden, checks_itself
     }
     // The functions of a node are hashed with the node, before they become bodies.
     // Who reads what follows from the program; it shapes no signal that is read.

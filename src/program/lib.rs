@@ -117,6 +117,8 @@ pub struct Node {
     pub output_types: Vec<Type>,
     /// Outputs that may hold infinite bounds.
     pub may_be_infinite: Vec<bool>,
+    /// Outputs of which the block itself looks whether they are finite.
+    pub checks_itself: Vec<bool>,
     /// Rate of the outputs.
     pub rate: Rate,
     /// Rate of `update`: the same, but for a block between two rates.

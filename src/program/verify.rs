@@ -309,8 +309,9 @@ impl Graph<'_> {
     fn node(&self, node: &Node) -> Verified {
         let (path, io) = (&node.path, &node.io);
         let outputs =
-            [node.output_types.len(), node.may_be_infinite.len(), io.outputs.port_count()];
+            [node.output_types.len(), node.may_be_infinite.len(), node.checks_itself.len()];
         let all = outputs.iter().all(|&count| count == node.output_names.len())
+            && io.outputs.port_count() == node.output_names.len()
             && io.inputs.port_count() == node.input_names.len();
         ensure(all, Rule::PortsHaveAll, path)?;
         for (port, ty) in node.output_types.iter().enumerate() {

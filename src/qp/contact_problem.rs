@@ -93,6 +93,12 @@ impl<'a> ContactProblem<'a> {
         self.active.is_empty() || self.active[i] != 0.0
     }
 
+    /// One more than the last active contact.
+    #[must_use]
+    pub fn active_end(&self) -> usize {
+        (0..self.contact_count()).rposition(|i| self.is_active(i)).map_or(0, |last| last + 1)
+    }
+
     /// Checks the lengths of all slices against the length of `friction`.
     ///
     /// # Errors
@@ -118,16 +124,27 @@ impl<'a> ContactProblem<'a> {
         Ok(())
     }
 
-    /// [`Status::InvalidData`] if the numbers cannot form a problem, `None` if they can.
+    /// [`Status::InvalidData`] if the numbers cannot form a problem, `None` if they can. Of G it
+    /// looks at what couples active contacts: nothing depends on the rest.
     ///
     /// # Panics
     /// If [`Self::check_shape`] fails.
     #[must_use]
     pub fn refuse(&self) -> Option<Status> {
         must_fit(self.check_shape());
-        let good =
-            all_finite(self.inverse_inertia) && all_finite(self.bias) && self.has_valid_cones();
+        let good = self.has_finite_inertia() && all_finite(self.bias) && self.has_valid_cones();
         (!good).then_some(Status::InvalidData)
+    }
+
+    /// Whether what couples active contacts is finite.
+    fn has_finite_inertia(&self) -> bool {
+        let (n, end) = (self.dim(), 3 * self.active_end());
+        if (0..self.contact_count()).all(|i| self.is_active(i)) {
+            return all_finite(self.inverse_inertia);
+        }
+        let columns = self.inverse_inertia.chunks_exact(n).take(end).enumerate();
+        let mut active = columns.filter(|(i, _)| self.is_active(i / 3));
+        active.all(|(_, column)| all_finite(&column[..end]))
     }
 
     /// Whether all numbers but G and b can belong to a problem.
@@ -187,7 +204,7 @@ impl<'a> ContactProblem<'a> {
     /// | symbol | argument | shape | meaning |
     /// |---|---|---|---|
     /// | f | `forces` | 3k | contact forces [N] |
-    /// | a | `acceleration` | 3k | contact accelerations [m/s²], also of inactive contacts |
+    /// | a | `acceleration` | 3k | contact accelerations [m/s²]; b behind the last active contact |
     ///
     /// # Panics
     /// If a slice is not 3k long.
@@ -198,16 +215,17 @@ impl<'a> ContactProblem<'a> {
         self.add_product(forces, acceleration);
     }
 
-    /// Adds `(G + R + εI) f` of forces that are zero on inactive contacts.
+    /// Adds `(G + R + εI) f` of forces that are zero on inactive contacts, up to the last active one.
     pub(crate) fn add_product(&self, forces: &[f64], acceleration: &mut [f64]) {
-        let (n, shift) = (self.dim(), self.diagonal_shift());
+        let (n, shift, end) = (self.dim(), self.diagonal_shift(), 3 * self.active_end());
+        let acceleration = &mut acceleration[..end];
         let columns = self.inverse_inertia.chunks_exact((3 * n).max(1));
-        for ((contact, f), columns) in forces.as_chunks::<3>().0.iter().enumerate().zip(columns) {
+        for ((contact, f), columns) in forces[..end].as_chunks().0.iter().enumerate().zip(columns) {
             let own = 3 * contact..3 * contact + 3;
             if f.contains(&0.0) {
                 for (i, (column, &force)) in own.zip(columns.chunks_exact(n).zip(f)) {
                     if force != 0.0 {
-                        axpy(force, column, acceleration);
+                        axpy(force, &column[..end], acceleration);
                         acceleration[i] += (self.compliance_of(i) + shift) * force;
                     }
                 }
@@ -229,7 +247,7 @@ impl<'a> ContactProblem<'a> {
             for (((a, x), y), z) in rows.zip(second.as_chunks().0).zip(third.as_chunks().0) {
                 *a = (((four(a) + p * four(x)) + q * four(y)) + r * four(z)).to_array();
             }
-            for (a, i) in tail.iter_mut().zip(n / LANES * LANES..) {
+            for (a, i) in tail.iter_mut().zip(end / LANES * LANES..) {
                 *a = ((*a + f[0] * first[i]) + f[1] * second[i]) + f[2] * third[i];
             }
             acceleration[own].copy_from_slice(&kept);

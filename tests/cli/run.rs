@@ -61,6 +61,24 @@ fn what_one_run_sets_makes_nothing_unused() {
     assert!(patched.contains("nothing reads the block `idle`"), "{patched}");
 }
 
+/// A block that looks itself at its outputs is named as any other, with what made them.
+#[test]
+fn a_contact_problem_that_overflows_is_named() {
+    let here = folder();
+    let stand = concat!(env!("CARGO_MANIFEST_DIR"), "/diagrams/floating_base/stand.ron");
+    let robot = concat!(env!("CARGO_MANIFEST_DIR"), "/diagrams/floating_base/mini_cheetah.patch");
+    let torques = ["1e308"; 12].join(", ");
+    let patch = format!(
+        r#"Patch(add: {{ "huge": Constant(value: [{torques}]) }}, set: {{ "sim.in.tau": "huge.y" }})"#
+    );
+    write(&here, "huge.ron", patch);
+    let done = legwork(here.path(), &["run", stand, "--with", robot, "--with", "huge.ron"]);
+    assert_eq!(done.code, 2, "{}", done.err);
+    let said = "sim.contact.assemble: output `problem.bias[0]` became NaN; its inputs: ";
+    assert!(done.err.contains(said), "{}", done.err);
+    assert!(done.err.contains("`tau` = 12 numbers from 1.000e308 to 1.000e308"), "{}", done.err);
+}
+
 #[test]
 fn exit_codes_say_who_is_wrong() {
     let here = folder();

@@ -2,6 +2,7 @@
 
 use legwork_block::{Fault, Inputs, Outcome, Outputs};
 use legwork_contact::{ContactAssembly, ContactRows};
+use legwork_linalg::all_finite;
 use legwork_mechanics::{ClosedChain, PackedFactor};
 
 use super::{GaussContact, GaussContactPorts, Level};
@@ -22,6 +23,8 @@ pub struct Work {
     friction: Vec<f64>,
     /// `C ν̇` of the motion without contact forces, nv.
     motion: Vec<f64>,
+    /// The output `active` as it was, k: where G and J may be other than zero.
+    was_active: Vec<f64>,
 }
 
 impl Work {
@@ -33,14 +36,23 @@ impl Work {
             chain: closed_chain(constraints, nv, 3 * count),
             friction,
             motion: vec![0.0; nv],
+            was_active: vec![0.0; count],
         }
     }
 }
 
-/// The Jacobians of all contacts below one another, 3k × nv: zero in those that are not `active`.
-pub(crate) fn stack_jacobian(points: &ContactPoints<'_>, active: &[f64], jacobian: &mut [f64]) {
+/// The Jacobians of all contacts below one another, 3k × nv: zero in those that are not `active`,
+/// which it is already in those that were not either, if that is known.
+pub(crate) fn stack_jacobian(
+    points: &ContactPoints<'_>,
+    (active, was_active): (&[f64], Option<&[f64]>),
+    jacobian: &mut [f64],
+) {
     let rows = 3 * points.len();
     for (i, &active) in active.iter().enumerate() {
+        if active == 0.0 && was_active.is_some_and(|was_active| was_active[i] == 0.0) {
+            continue;
+        }
         let own = jacobian.chunks_exact_mut(rows).filter_map(|column| {
             // Of known length, a copy is two instructions.
             column[3 * i..].first_chunk_mut::<3>()
@@ -65,7 +77,7 @@ impl GaussContact {
         work: &mut Work,
     ) -> Outcome {
         let (dynamics, points) = (inputs.get(plan.dynamics), inputs.get(plan.points));
-        let Work { assembly, tree, chain, friction, motion } = work;
+        let Work { assembly, tree, chain, friction, motion, was_active } = work;
         let [inertia, bias, mu, active, compliance, gap, scale, sides, inscribed, jacobian] =
             outputs.leaves([
                 plan.problem.leaf(ContactProblemBus::INVERSE_INERTIA),
@@ -81,6 +93,9 @@ impl GaussContact {
             ]);
         sides[0] = plan.cone.sides() as f64;
         inscribed[0] = f64::from(u8::from(is_inscribed(&plan.cone)));
+
+        was_active.copy_from_slice(active);
+        let was_active = Some(&was_active[..]);
 
         // Which contacts act: those that are closed, and can touch the ground within the step.
         match inputs.optional(plan.mode) {
@@ -107,14 +122,15 @@ impl GaussContact {
         let is_velocity = self.level == Level::Velocity;
         let slip = if is_velocity || self.correct_velocity { 1.0 / time_step } else { 0.0 };
         let drift = if is_velocity { 0.0 } else { 1.0 };
-        for (i, bias) in bias.chunks_exact_mut(3).enumerate() {
+        let acts = |i: &usize| active[*i] != 0.0;
+        for (i, bias) in bias.chunks_exact_mut(3).enumerate().filter(|(i, _)| acts(i)) {
             let velocity = points.leaf(i, ContactBus::VELOCITY);
             let rates = velocity.iter().zip(points.leaf(i, ContactBus::JACOBIAN_DOT_NU));
             for (bias, (velocity, acceleration)) in bias.iter_mut().zip(rates) {
                 *bias = slip * velocity + drift * acceleration;
             }
         }
-        stack_jacobian(&points, active, jacobian);
+        stack_jacobian(&points, (active, was_active), jacobian);
 
         // z = C⁻ᵀ (Sᵀτ + external − h); a robot in the air needs none.
         let factor = dynamics.factor_by(tree)?;
@@ -125,22 +141,28 @@ impl GaussContact {
             read_rows(chain, inputs.optional(plan.constraints));
             chain.eliminate(factor);
         }
-        let mut rows =
-            ContactRows { active, jacobian, bias, inverse_inertia: inertia, friction: mu };
-        assembly.respond(factor, motion, chain, &mut rows);
+        let mut rows = ContactRows {
+            active,
+            jacobian,
+            bias,
+            inverse_inertia: inertia,
+            was_active,
+            friction: mu,
+        };
+        let is_finite = assembly.respond(factor, motion, chain, &mut rows);
         // v⁺ ≥ −e v in place of a gap that is not negative, where that is more.
         let recovery = plan.ground.recovery;
         let mut bounces = false;
-        for i in 0..if is_velocity { active.len() } else { 0 } {
+        let count = if is_velocity { active.len() } else { 0 };
+        for i in (0..count).filter(|i| active[*i] != 0.0) {
             let restitution = points.leaf(i, ContactBus::RESTITUTION)[0];
+            if restitution <= 0.0 {
+                continue;
+            }
             let approach = points.leaf(i, ContactBus::VELOCITY)[2];
             let closing = approach.min(time_step * bias[3 * i + 2]);
             let is_fast = approach < -self.bounce_speed.value();
-            if restitution > 0.0
-                && active[i] != 0.0
-                && is_fast
-                && gap[i] + time_step * closing < 0.0
-            {
+            if is_fast && gap[i] + time_step * closing < 0.0 {
                 bounces = true;
                 let way = recovery.way(gap[i], time_step) / (time_step * time_step);
                 bias[3 * i + 2] += (restitution * approach / time_step - way).min(0.0);
@@ -160,6 +182,10 @@ impl GaussContact {
             None if floating > 0.0 => floating * SCALE_GRAVITY / points.len().max(1) as f64,
             None => SCALE_GRAVITY / assembly.mean_diagonal(inertia),
         };
+        let rest = [&*bias, compliance, gap, scale];
+        if !(is_finite && rest.into_iter().all(all_finite)) {
+            return Err(Fault::not_finite());
+        }
         Ok(())
     }
 }

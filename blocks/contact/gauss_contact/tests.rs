@@ -356,3 +356,59 @@ fn only_what_can_touch_is_assembled_and_joint_limits_have_no_friction() {
     let fault = rig.output(0.0).expect_err("no friction");
     assert!(fault.message.contains("contact 1"), "{}", fault.message);
 }
+
+/// What a contact left behind that does not act any more is gone: all is as in a first step.
+#[test]
+fn a_problem_does_not_depend_on_the_contacts_that_acted_before() {
+    let mut robot = Robot::random(7);
+    let gauss = || block::<GaussContact>(json!({ "mu": 0.7 }));
+    let mut rig = Harness::new(gauss(), &ports()).expect("planned");
+    let far = 1.0;
+    for (step, gaps) in [
+        [0.0, 0.0, 0.0],
+        [0.0, far, 0.0],
+        [far, 0.0, far],
+        [far, far, far],
+        [0.0, far, far],
+        [0.0, far, far],
+        [0.0, 0.0, 0.0],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        robot.gaps = gaps;
+        // In every other step the first contact has no tangential rows.
+        if step % 2 == 1 {
+            (0..NV).for_each(|c| (robot.jacobian[(0, c)], robot.jacobian[(1, c)]) = (0.0, 0.0));
+        } else {
+            robot.jacobian = Robot::random(step as u64).jacobian;
+        }
+        let mut first = Harness::new(gauss(), &ports()).expect("planned");
+        for rig in [&mut rig, &mut first] {
+            robot.write(rig);
+            rig.output(0.0).expect("no fault");
+        }
+        for leaf in 0..ContactProblemBus::FACTOR {
+            assert_eq!(rig.leaf("problem", leaf), first.leaf("problem", leaf), "{step}: {leaf}");
+        }
+    }
+}
+
+/// It looks itself whether its outputs are finite.
+#[test]
+fn a_problem_that_is_not_finite_is_a_fault() {
+    for gap in [0.0, 1.0] {
+        let mut robot = Robot::random(7);
+        robot.gaps = [gap; COUNT];
+        let mut rig =
+            Harness::new(block::<GaussContact>(json!({ "mu": 0.7 })), &ports()).expect("planned");
+        robot.write(&mut rig);
+        rig.output(0.0).expect("no fault");
+        // Without contact nobody asks for a torque.
+        rig.set("tau", &[f64::INFINITY, 0.0]);
+        assert_eq!(rig.output(0.0).is_err(), gap == 0.0);
+        rig.set("tau", &[0.0; 2]);
+        rig.set_contact("points", 1, f64::NAN, [0.0; 3]);
+        rig.output(0.0).expect_err("a gap");
+    }
+}

@@ -10,7 +10,7 @@ use crate::rigid::{ContactAssembly, ContactRows, Ground};
 /// A contact problem of free bodies, written in place; k contacts may be more than a step has.
 #[derive(Debug)]
 pub struct FreeProblem<'a> {
-    /// Nonzero where there is a contact, k: written.
+    /// Nonzero where there is a contact, k: written. Before, where J and G may be other than zero.
     pub active: &'a mut [f64],
     /// Coulomb friction μ, k: written.
     pub friction: &'a mut [f64],
@@ -37,6 +37,8 @@ pub struct RigidContacts {
     free_velocity: Vec<f64>,
     gaps: Vec<f64>,
     motion: Vec<f64>,
+    /// The contacts that acted before.
+    was_active: Vec<f64>,
 }
 
 impl RigidContacts {
@@ -51,6 +53,7 @@ impl RigidContacts {
             free_velocity: vec![0.0; nv],
             gaps: vec![0.0; contact_count],
             motion: vec![0.0; nv],
+            was_active: vec![0.0; contact_count],
         }
     }
 
@@ -70,6 +73,7 @@ impl RigidContacts {
         out: &mut FreeProblem<'_>,
     ) -> Result<(), NoFactor> {
         let (count, rows) = (contacts.len(), out.bias.len());
+        self.was_active.copy_from_slice(out.active);
         out.active[..count].fill(1.0);
         out.active[count..].fill(0.0);
         out.friction.fill(scene.friction);
@@ -81,7 +85,10 @@ impl RigidContacts {
         }
 
         // A body's part of a contact: the contact's axes, and arm × axis.
-        out.jacobian.fill(0.0);
+        let before = self.was_active.iter().rposition(|active| *active != 0.0).map_or(0, |i| i + 1);
+        for column in out.jacobian.chunks_exact_mut(rows.max(1)) {
+            column[..3 * before].fill(0.0);
+        }
         for (i, contact) in contacts.iter().enumerate() {
             for (body, arm, sign) in contact.sides(scene) {
                 let linear = contact.frame.transpose() * sign;
@@ -101,6 +108,7 @@ impl RigidContacts {
             jacobian: out.jacobian,
             bias: out.bias,
             inverse_inertia: out.inverse_inertia,
+            was_active: Some(&self.was_active),
             friction: out.friction,
         };
         self.assembly.respond(factor, &mut self.motion, &mut self.open, &mut problem);

@@ -95,6 +95,7 @@ impl Body {
             jacobian: &mut jacobian,
             bias: &mut data.bias,
             inverse_inertia: &mut data.inverse_inertia,
+            was_active: None,
             friction: &mut data.friction,
         };
         assembly.respond(factor, &mut motion, &mut ClosedChain::new(0, 6, 0), &mut rows);

@@ -368,7 +368,10 @@ impl FaceSearch {
     /// singular.
     #[inline(always)]
     fn solve_on_faces(&mut self, stride: usize) -> bool {
-        for (k, contact) in self.contacts.iter().enumerate() {
+        // In the interior of all pyramids E is the identity, and H E is H.
+        let is_inside = self.r == self.n;
+        let outside = if is_inside { &[][..] } else { &self.contacts };
+        for (k, contact) in outside.iter().enumerate() {
             let source = &self.hessian[3 * k * stride..(3 * k + 3) * stride];
             let count = contact.span.count();
             let image = &mut self.image[contact.first * stride..(contact.first + count) * stride];
@@ -384,11 +387,12 @@ impl FaceSearch {
             }
         }
         // As for the search itself, the usual sizes get code of their own.
-        let is_regular = match padded(self.r) {
-            4 => self.solve_reduced(stride, 4),
-            8 => self.solve_reduced(stride, 8),
-            12 => self.solve_reduced(stride, 12),
-            leading => self.solve_reduced(stride, leading),
+        let is_regular = match (self.r, padded(self.r)) {
+            (12, 12) => self.solve_reduced(stride, 12, 12),
+            (r, 4) => self.solve_reduced(stride, r, 4),
+            (r, 8) => self.solve_reduced(stride, r, 8),
+            (r, 12) => self.solve_reduced(stride, r, 12),
+            (r, leading) => self.solve_reduced(stride, r, leading),
         };
         if !is_regular {
             return false;
@@ -397,9 +401,10 @@ impl FaceSearch {
         for (contact, force) in self.contacts.iter().zip(self.forces.chunks_exact_mut(3)) {
             force.copy_from_slice(&contact.span.sum(&self.y[contact.first..]));
         }
+        let images = if is_inside { &self.hessian } else { &self.image };
         for start in (0..stride).step_by(LANES) {
             let mut sum = load(&self.bias[start..]);
-            let images = self.image.chunks_exact(stride);
+            let images = images.chunks_exact(stride);
             for (image, &y) in images.zip(&self.y[..self.r]) {
                 sum += load(&image[start..]) * Lanes::splat(y);
             }
@@ -408,17 +413,21 @@ impl FaceSearch {
         true
     }
 
-    /// `y` from `EᵀHE y = -Eᵀb` with `HE` known, in columns of `leading`; false if the system is
-    /// numerically singular.
+    /// `y`, r of them, from `EᵀHE y = -Eᵀb` with `HE` known, in columns of `leading`; false if the
+    /// system is numerically singular.
     #[inline(always)]
-    fn solve_reduced(&mut self, stride: usize, leading: usize) -> bool {
-        let r = self.r;
-        for (k, contact) in self.contacts.iter().enumerate() {
+    fn solve_reduced(&mut self, stride: usize, r: usize, leading: usize) -> bool {
+        if r == self.n {
+            self.system[..r * leading].copy_from_slice(&self.hessian[..r * leading]);
+            self.y[..r].iter_mut().zip(&self.bias).for_each(|(y, b)| *y = -b);
+        }
+        let outside = if r == self.n { &[][..] } else { &self.contacts };
+        for (k, contact) in outside.iter().enumerate() {
             for column in contact.first..contact.first + contact.span.count() {
                 let image = &self.image[column * stride..(column + 1) * stride];
                 let target = &mut self.system[column * leading..column * leading + r];
                 // Above the diagonal nothing matters.
-                for (row, at) in self.contacts[k..].iter().zip((3 * k..).step_by(3)) {
+                for (row, at) in outside[k..].iter().zip((3 * k..).step_by(3)) {
                     row.span.products(triple(image, at), &mut target[row.first..]);
                 }
             }

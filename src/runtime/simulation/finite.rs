@@ -25,14 +25,15 @@ pub(super) struct Finite {
 }
 
 impl Finite {
-    /// Those of all blocks; with `reading`, those that somebody reads.
+    /// Those of all blocks that do not look themselves; with `reading`, those that somebody reads.
     pub(super) fn of(program: &Program, reading: Option<&Reading>) -> Self {
         let (mut numbers, mut bounds): (Vec<Slot>, Vec<Slot>) = (Vec::new(), Vec::new());
         for step in &program.schedule {
             let node = &program.nodes[step.node];
             let own = step.own.range();
             for (port, may_be_infinite) in node.may_be_infinite.iter().enumerate() {
-                if reading.is_some_and(|reading| !reading.reads(node, port)) {
+                let is_read = reading.is_none_or(|reading| reading.reads(node, port));
+                if !is_read || node.checks_itself[port] {
                     continue;
                 }
                 let list = if *may_be_infinite { &mut bounds } else { &mut numbers };
@@ -121,8 +122,7 @@ impl Engine {
             slots.iter().flat_map(|slot| &self.state.arena[slot.range()]).copied().collect();
         let value = match numbers.as_slice() {
             [] => return None,
-            [one] if one.is_finite() && one.abs() >= 1e6 => format!("{one:.3e}"),
-            [one] => one.to_string(),
+            [one] => number(*one),
             all if all.len() <= MOST_SHOWN => format!("{all:?}"),
             all => {
                 let bad = all.iter().filter(|x| !x.is_finite()).count();
@@ -131,6 +131,7 @@ impl Engine {
                         (least.min(*x), most.max(*x))
                     });
                 let bad = if bad > 0 { format!(", {bad} not finite") } else { String::new() };
+                let (least, most) = (number(least), number(most));
                 format!("{} numbers from {least} to {most}{bad}", all.len())
             }
         };
@@ -143,4 +144,9 @@ impl Engine {
         let output = from.output_names.get(edge.from_port as usize).map_or("", |name| name);
         Some(format!("`{name}` = {value} from `{}.{output}{}`", from.path, edge.part))
     }
+}
+
+/// A number of a message: a large one by its exponent.
+fn number(x: f64) -> String {
+    if x.is_finite() && x.abs() >= 1e6 { format!("{x:.3e}") } else { x.to_string() }
 }

@@ -220,7 +220,9 @@ impl Engine {
     /// is not finite is.
     #[cold]
     fn output_fault(&self, i: usize, fault: Fault) -> RunFault {
-        self.find_not_finite(&self.plan.tasks[..i])
+        let node = &self.plan.program.nodes[self.plan.tasks[i].node];
+        let end = i + usize::from(node.checks_itself.contains(&true));
+        self.find_not_finite(&self.plan.tasks[..end])
             .unwrap_or_else(|| self.fault_at(self.plan.tasks[i].node, Phase::Output, fault))
     }
 
