@@ -102,10 +102,12 @@ impl Plan {
 impl Fcn {
     /// The programs and what they read.
     fn compile<'a>(&'a self, spend: Spend<'a>) -> Result<(Programs, Found<'a>), Invalid> {
-        let invalid = |diagnostic: Diagnostic| Invalid {
-            parameter: Some("expression".into()),
-            message: diagnostic.message,
-            hints: diagnostic.hints,
+        let invalid = |diagnostic: Diagnostic| {
+            let Diagnostic { message, mut hints, .. } = diagnostic;
+            if message.starts_with("expected a list, found a number") {
+                hints.push("`lengths` makes an input a list: lengths: { \"u\": 3 }".to_owned());
+            }
+            Invalid { parameter: Some("expression".into()), message, hints }
         };
         let expression: Expression = self.expression.parse().map_err(invalid)?;
         let scope = Constants(&self.constants, spend);

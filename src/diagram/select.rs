@@ -116,8 +116,8 @@ fn field(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
         Type::Bus(bus) => bus.clone(),
         Type::Pose => {
             let part = match name {
-                "rotation" => (Type::Rotation, (0, 9)),
-                "position" => (Type::vector(3), (9, 3)),
+                "rotation" => (Type::Rotation, (0, 9), "1"),
+                "position" => (Type::vector(3), (9, 3), "m"),
                 _ => {
                     return fail(
                         Diagnostic::error(
@@ -131,6 +131,7 @@ fn field(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
                 }
             };
             (at.ty, at.part) = (part.0, Some(part.1));
+            at.units = Units { one: Some(part.2.to_owned()), each: Vec::new() };
             return Some(Ok(1));
         }
         other => {
