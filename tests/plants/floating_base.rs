@@ -1,6 +1,6 @@
 //! The floating-base simulator: robots on their feet, closed chains, slopes, other bodies.
 
-use super::harness::{Case, Pairs, metrics};
+use super::harness::{Case, Pairs, metrics, passes_with_every_choice};
 
 const SLOPE: &str = "diagrams/floating_base/slope.ron";
 const ZERO_TORQUE: &str = "diagrams/floating_base/icub_zero_torque.ron";
@@ -33,13 +33,7 @@ fn every_diagram_passes_with_every_choice() {
         "on_the_pole.ron",
     ] {
         let file = format!("diagrams/floating_base/{file}");
-        for (name, choices) in with(&file, &[], &[], &[]).choices() {
-            // Behind a cargo feature.
-            let is_built = |choice: &String| choice != "osqp" || cfg!(feature = "osqp");
-            for choice in choices.into_iter().filter(is_built) {
-                with(&file, &[], &[(&name, &choice)], &[]).passes();
-            }
-        }
+        passes_with_every_choice(&file);
     }
 }
 

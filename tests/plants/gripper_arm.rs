@@ -134,10 +134,11 @@ fn without_them_it_is_less_accurate_or_needs_excessive_torques() {
     assert!(sensed.torque > 100.0 && sensed.mean > 10.0 * good.mean, "{sensed:?}");
 }
 
-/// Frictions around `mu`: when the box leaves the hand under the paper's own law, least energy of
-/// all motion, depends on rounding, so a law on it is on many runs.
-fn least_energy_of_all_motion(mu: f64, effort: &str) -> Vec<Figures> {
-    let near = (-10..=10).map(|i| format!("{}", mu * (1.0 + 0.005 * f64::from(i))));
+/// Frictions around `mu`, `2 count + 1` of them: when the box leaves the hand under the paper's own
+/// law, least energy of all motion, depends on rounding, so a law on it is on many runs.
+fn least_energy_of_all_motion(mu: f64, effort: &str, count: i32) -> Vec<Figures> {
+    let part = 0.05 / f64::from(count);
+    let near = (-count..=count).map(|i| format!("{}", mu * (1.0 + part * f64::from(i))));
     let mut found: Vec<Figures> = near
         .map(|mu| figures_whatever_the_checks("qp_mu", &[("mu", &mu), ("effort", effort)]))
         .collect();
@@ -150,7 +151,7 @@ fn least_energy_of_all_motion(mu: f64, effort: &str) -> Vec<Figures> {
 /// and is worse.
 #[test]
 fn least_energy_of_all_motion_drops_the_box() {
-    let found = least_energy_of_all_motion(1.0, "1e6 N*m");
+    let found = least_energy_of_all_motion(1.0, "1e6 N*m", 10);
     assert!(found.iter().all(|one| one.held < 2.9 && one.torque > 251.0), "{found:?}");
     // The path is kept as in the authors' data, of infinite friction, in the median.
     let (median, feedback) = (&found[found.len() / 2], figures("pid", "1"));
@@ -162,7 +163,7 @@ fn least_energy_of_all_motion_drops_the_box() {
 /// median, as in the paper.
 #[test]
 fn least_energy_of_all_motion_on_sticky_fingers_is_better_than_the_references() {
-    let found = least_energy_of_all_motion(100.0, "1e6 N*m");
+    let found = least_energy_of_all_motion(100.0, "1e6 N*m", 10);
     let median = &found[found.len() / 2];
     for controller in ["sensed_1", "pid"] {
         let other = figures(controller, "100");
@@ -176,7 +177,8 @@ fn least_energy_of_all_motion_on_sticky_fingers_is_better_than_the_references() 
 /// What predicts the forces that are needed uses 2 to 3 N m anyway.
 #[test]
 fn motors_with_a_limit_keep_the_box() {
-    let found = least_energy_of_all_motion(1.0, "7.3 N*m");
+    // The box stays, and nothing depends on rounding: a few frictions will do.
+    let found = least_energy_of_all_motion(1.0, "7.3 N*m", 3);
     assert!(found.iter().all(|one| one.held > 2.999 && one.torque <= 7.3), "{found:?}");
     let (least, most) = (found[0].mean, found[found.len() - 1].mean);
     assert!(most < 1.1 * least && most <= 0.0134, "{found:?}");

@@ -1,6 +1,6 @@
 //! Compiles diagrams of the repository with settings as on the command line, runs and records them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -70,6 +70,23 @@ pub(crate) fn metrics(simulation: &Simulation) -> BTreeMap<String, f64> {
         all.insert(value.name.clone(), simulation.arena()[value.slot as usize]);
     }
     all
+}
+
+/// Runs a diagram with each choice of each of its variants; every check must hold.
+pub(crate) fn passes_with_every_choice(file: &str) {
+    // The defaults of all variants are one program.
+    let mut seen = BTreeSet::new();
+    for (name, choices) in (Case { file, set: &[], variants: &[], patches: &[] }).choices() {
+        // Behind a cargo feature.
+        let is_built = |choice: &&String| *choice != "osqp" || cfg!(feature = "osqp");
+        for choice in choices.iter().filter(is_built) {
+            let variants = [(&*name, &**choice)];
+            let case = Case { file, set: &[], variants: &variants, patches: &[] };
+            if seen.insert(case.program().hash()) {
+                case.passes();
+            }
+        }
+    }
 }
 
 impl Case<'_> {

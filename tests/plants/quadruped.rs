@@ -12,7 +12,9 @@ use legwork_qp::{
 use legwork_runtime::recording::Recording;
 use legwork_runtime::{Cursor, Simulation};
 
-use super::harness::{Case, Pairs, compile_text, in_repository, program_of, recorder};
+use super::harness::{
+    Case, Pairs, compile_text, in_repository, passes_with_every_choice, program_of, recorder,
+};
 
 const STAND: &str = "diagrams/quadruped/stand.ron";
 /// When the feet touch, dropped from 5 cm: √(2·0.05/9.81) = 0.101 s.
@@ -44,11 +46,7 @@ fn it_stands_after_drops_of_48_to_52_mm() {
 
 #[test]
 fn every_solver_and_contact_model_makes_it_stand() {
-    for (name, choices) in case(STAND, &[], &[]).choices() {
-        for choice in choices {
-            case(STAND, &[], &[(&name, &choice)]).passes();
-        }
-    }
+    passes_with_every_choice(STAND);
 }
 
 /// Largest difference of two recordings of a signal up to a time.
