@@ -6,6 +6,7 @@ use legwork_block::quantity::{PerJoint, Positive, Scalar, Velocity};
 use legwork_block::{
     Block, Dim, Fault, Invalid, Matrix, Outcome, OutputCx, Ports, Sizes, block, parameters, ports,
 };
+use legwork_linalg::all_finite;
 use legwork_mechanics::{FrameId, Joint, JointKind, Kinematics, Model, frame_position};
 
 use crate::buses::{ContactBus, ContactPointsBus, RobotDims, StateBus, contact_points};
@@ -171,10 +172,9 @@ impl Block for JointLimits {
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (inputs, outputs) = (&cx.inputs, &mut cx.outputs);
         let (state, kinematics) = (inputs.get(plan.state), inputs.shared(plan.kinematics));
-        let is_written = |row: &[f64]| row[0] == 1.0;
         // Outputs of a part that was switched off may have become zero since.
-        let is_new = !std::mem::replace(cx.scratch, true)
-            || (!plan.ends.is_empty() && !is_written(outputs.leaf(plan.contacts, ContactBus::ROW)));
+        let mut is_new = !std::mem::replace(cx.scratch, true);
+        is_new |= !plan.ends.is_empty() && outputs.leaf(plan.contacts, ContactBus::ROW)[0] == 0.0;
         if is_new {
             outputs.get(plan.jacobian).fill(0.0);
         }
@@ -185,7 +185,7 @@ impl Block for JointLimits {
             let ahead = s + cx.time.step * rate;
             let is_lower = ahead - joint.lower <= joint.upper - ahead;
             let position = frame_position(&plan.robot.model, kinematics, joint.link);
-            is_finite &= (s + rate + position.sum()).is_finite();
+            is_finite &= rate.is_finite() && all_finite(position.as_slice());
             let [lower, upper] = [(s - joint.lower, 1.0), (joint.upper - s, -1.0)];
             let ends: &[(f64, f64)] = match (joint.both, is_lower) {
                 (true, _) => &[lower, upper],
@@ -193,6 +193,7 @@ impl Block for JointLimits {
                 (false, false) => &[upper],
             };
             for (gap, sign) in ends {
+                is_finite &= gap.is_finite();
                 let first = i * ContactBus::LEAVES;
                 let mut write = |leaf: usize, numbers: &[f64]| {
                     outputs.leaf(plan.contacts, first + leaf).copy_from_slice(numbers);
@@ -271,6 +272,19 @@ mod tests {
             rig.set("state", &[&[0.5, 0.4], &[rate, 0.0]]);
             rig.output();
             assert_eq!(rig.leaf("contacts", ContactBus::VELOCITY), [0.0, 0.0, sign * rate]);
+        }
+    }
+
+    /// It looks itself whether its outputs are finite.
+    #[test]
+    fn what_is_not_finite_is_a_fault() {
+        let robot = load_text("rail", RAIL, json!({ "base": "Fixed" })).expect("a robot").0;
+        for state in [[f64::NAN, 0.7], [0.5, f64::INFINITY], [0.5, f64::NAN]] {
+            let mut rig = Rig::new(block::<JointLimits>(json!({ "robot": "rail" })), &robot, &[]);
+            rig.set("state", &[&[0.5, 0.4], &[0.7, 0.0]]);
+            rig.output();
+            rig.set("state", &[&[state[0], 0.4], &[state[1], 0.0]]);
+            assert!(rig.try_output().is_err(), "{state:?}");
         }
     }
 

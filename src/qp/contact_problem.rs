@@ -215,7 +215,8 @@ impl<'a> ContactProblem<'a> {
         self.add_product(forces, acceleration);
     }
 
-    /// Adds `(G + R + εI) f` of forces that are zero on inactive contacts, up to the last active one.
+    /// Adds `(G + R + εI) f`, up to the last active contact, of forces that are zero on inactive
+    /// ones.
     pub(crate) fn add_product(&self, forces: &[f64], acceleration: &mut [f64]) {
         let (n, shift, end) = (self.dim(), self.diagonal_shift(), 3 * self.active_end());
         let acceleration = &mut acceleration[..end];
