@@ -55,7 +55,8 @@ fn wrench_unit() -> PortUnit {
     in  f: Vector::of(3 * k), "N",
         "forces on the robot at them, each in its contact's axes (t₁, t₂, n)", frame "contact";
     out wrench: Vector::of(6), wrench_unit(),
-        "force, moment on the robot about the frame's origin, in `axes`", frame axes, units "N, N m";
+        "force, moment on the robot about the frame's origin, in `axes`", frame axes,
+        units "N, N m";
 )]
 #[parameters(aliases("force-torque sensor", "F/T sensor", "ZMP"))]
 pub struct FootWrench {
