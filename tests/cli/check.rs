@@ -1,4 +1,4 @@
-//! `legwork check`: every mistake, with its place.
+//! `legwork check`: every mistake and every warning, with its place.
 
 use super::support::{folder, legwork, ramp, with_variant, write};
 
@@ -75,4 +75,31 @@ fn a_folder_stands_for_the_diagrams_below_it() {
     let done = legwork(here.path(), &["test", "empty"]);
     assert_eq!((done.code, done.out.as_str()), (64, ""), "{}", done.err);
     assert!(done.err.contains("the folder `empty` holds no diagram"), "{}", done.err);
+}
+
+#[test]
+fn what_one_run_sets_makes_nothing_unused() {
+    let here = folder();
+    write(&here, "a.ron", ramp(""));
+    // `idle` is read by `log:` alone, which a comparison replaces.
+    let more = "\"idle\": Constant(value: 1.0), \"ramp\":";
+    let text = ramp("").replace("\"ramp\":", more).replace("[\"ramp.y\"", "[\"idle.y\"");
+    let choices = r#"variants: { "v": Variant(
+        default: "one", choices: { "one": Gain(gain: 1.0), "two": Gain(gain: 2.0) },
+    ) },
+    blocks: { "choice": Use(of: "v", in: { "u": "rate.y" }),"#;
+    let text = text.replace("\"u\": \"rate.y\"", "\"u\": \"choice.y\"");
+    write(&here, "b.ron", text.replace("blocks: {", choices));
+    write(&here, "patch.ron", r#"Patch(add: { "idle": Constant(value: 1.0) })"#);
+    let said = |arguments: &[&str]| legwork(here.path(), arguments).err;
+    for quiet in [
+        &["run", "a.ron", "--set", "rate.value=2"][..],
+        &["run", "a.ron", "--until", "0.5 s"],
+        &["compare", "b.ron", "--variant", "v=one,two", "--signals", "ramp.y"],
+    ] {
+        assert!(!said(quiet).contains("nothing reads"), "{quiet:?}: {}", said(quiet));
+    }
+    // What is added for one run is looked at as ever.
+    let patched = said(&["run", "a.ron", "--with", "patch.ron"]);
+    assert!(patched.contains("nothing reads the block `idle`"), "{patched}");
 }

@@ -34,33 +34,6 @@ fn a_run_records_and_its_json_has_every_promised_field() {
     assert!(done.err.contains("1 of 1 passed"), "{}", done.err);
 }
 
-#[test]
-fn what_one_run_sets_makes_nothing_unused() {
-    let here = folder();
-    write(&here, "a.ron", ramp(""));
-    // `idle` is read by `log:` alone, which a comparison replaces.
-    let more = "\"idle\": Constant(value: 1.0), \"ramp\":";
-    let text = ramp("").replace("\"ramp\":", more).replace("[\"ramp.y\"", "[\"idle.y\"");
-    let choices = r#"variants: { "v": Variant(
-        default: "one", choices: { "one": Gain(gain: 1.0), "two": Gain(gain: 2.0) },
-    ) },
-    blocks: { "choice": Use(of: "v", in: { "u": "rate.y" }),"#;
-    let text = text.replace("\"u\": \"rate.y\"", "\"u\": \"choice.y\"");
-    write(&here, "b.ron", text.replace("blocks: {", choices));
-    write(&here, "patch.ron", r#"Patch(add: { "idle": Constant(value: 1.0) })"#);
-    let said = |arguments: &[&str]| legwork(here.path(), arguments).err;
-    for quiet in [
-        &["run", "a.ron", "--set", "rate.value=2"][..],
-        &["run", "a.ron", "--until", "0.5 s"],
-        &["compare", "b.ron", "--variant", "v=one,two", "--signals", "ramp.y"],
-    ] {
-        assert!(!said(quiet).contains("nothing reads"), "{quiet:?}: {}", said(quiet));
-    }
-    // What is added for one run is looked at as ever.
-    let patched = said(&["run", "a.ron", "--with", "patch.ron"]);
-    assert!(patched.contains("nothing reads the block `idle`"), "{patched}");
-}
-
 /// A block that looks itself at its outputs is named as any other, with what made them.
 #[test]
 fn a_contact_problem_that_overflows_is_named() {
