@@ -244,7 +244,7 @@ async function pictures(name) {
 
 /** Runs tests one after the other; the first failure ends a group, and the exit code tells. */
 export async function tests(groups) {
-  let failed = 0;
+  const failed = [];
   const only = process.argv.slice(2);
   for (const [name, body] of Object.entries(groups)) {
     const asked = !only.length || only.some((word) => name.includes(word));
@@ -255,7 +255,7 @@ export async function tests(groups) {
       await body((note) => notes.push(note));
       console.log(`ok    ${name} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
     } catch (error) {
-      failed++;
+      failed.push(`${name}: ${error.message}`);
       console.log(`FAIL  ${name}: ${error.stack}`);
       await pictures(name);
     }
@@ -263,5 +263,7 @@ export async function tests(groups) {
   }
   for (const stop of ended) await stop();
   rmSync(scratch, { recursive: true, force: true });
-  process.exit(failed ? 1 : 0);
+  // Once more where a long output ends.
+  for (const line of failed) console.log(`failed: ${line}`);
+  process.exit(failed.length ? 1 : 0);
 }

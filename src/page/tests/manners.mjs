@@ -45,6 +45,48 @@ export const mannersTests = {
     await server.stop();
   },
 
+  async "what is typed as soon as a field is there is kept, and is that of its value"() {
+    const server = await view(stand);
+    const { page, faults } = await open(server.address);
+    await drawn(page);
+    // Before the browser has drawn the field.
+    await page.evaluate(() => {
+      const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
+      const watch = new MutationObserver(() => {
+        const field = document.querySelector('[id$="kp"]');
+        if (!field) return;
+        watch.disconnect();
+        set.call(field, "90");
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+      });
+      watch.observe(document.body, { childList: true, subtree: true });
+    });
+    const { x, y } = await symbolPlace(page, "pd");
+    await page.mouse.click(x, y);
+    const field = page.locator('[id$="kp"]').first();
+    const kp = () => field.inputValue();
+    await field.waitFor();
+    // Two frames later, what follows a drawing is done.
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+    check((await kp()) === "90", `kept: ${await kp()}`);
+    const before = "60";
+    await field.press("Enter");
+    await until("it is set", async () =>
+      (await page.textContent(".console .lines")).includes("changes `pd`"),
+    );
+    await command(page, `set pd.kp ${before}`);
+    await page.mouse.click(x, y);
+    await until("the value of the run", async () => (await kp()) === before);
+    // What is wrong gives way to what is set.
+    await field.fill("1 kg");
+    await field.press("Enter");
+    await until("the value that stays", async () => (await kp()) === before);
+    check(faults.length === 0, `the browser says: ${faults.join("; ")}`);
+    await page.close();
+    await server.stop();
+  },
+
   async "what a block calls opens and closes"() {
     const server = await view(join(root, "tests/data/run/functions.ron"));
     const { page, faults } = await open(server.address);

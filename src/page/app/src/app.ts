@@ -85,6 +85,11 @@ export const present = computed(() =>
 /** Paths of what is off; a string, so that equal ones are no change. */
 const offPaths = computed(() => JSON.stringify(state.value?.off ?? []));
 export const off = computed(() => new Set(JSON.parse(offPaths.value) as string[]));
+/** Edits that hold now; a string, as above. */
+export const edited = computed(() => {
+  const { edits = [], step = 0 } = state.value ?? {};
+  return JSON.stringify(edits.filter((edit) => edit.step <= step));
+});
 /** All sources, the run first. */
 export const sources = computed(() => [...models.value.keys()].sort((a, b) => a - b));
 
@@ -401,6 +406,7 @@ function remembered(raw: BlockAnswer): BlockAnswer {
 
 effect(() => {
   void models.value;
+  void edited.value;
   blockCache.clear();
 });
 

@@ -37,21 +37,21 @@ export function Inspector() {
 }
 
 function useBlock(path: string): { block: BlockAnswer | null; error: string; again: () => void } {
-  const [block, setBlock] = useState<BlockAnswer | null>(null);
+  const [answer, setAnswer] = useState<{ of: string; block: BlockAnswer } | null>(null);
   const [error, setError] = useState("");
   const [count, setCount] = useState(0);
   useEffect(() => {
     let current = true;
     setError("");
-    if (count === 0) setBlock(null);
     app.block(path, count > 0).then(
-      (answer) => current && setBlock(answer),
+      (block) => current && setAnswer({ of: path, block }),
       (problem: unknown) => current && setError(app.messageOf(problem)),
     );
     return () => {
       current = false;
     };
-  }, [path, count, app.model.value, app.focus.value]);
+  }, [path, count, app.model.value, app.focus.value, app.edited.value]);
+  const block = answer?.of === path ? answer.block : null;
   return { block, error, again: () => setCount((n) => n + 1) };
 }
 

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import * as app from "../app";
 import type { Choices, Input } from "../protocol";
-import { NUMBER, ParameterField } from "../ui/parameter";
+import { NUMBER, ParameterField, useDraft } from "../ui/parameter";
 import { forking, proposed } from "./fork";
 
 export function Parameters() {
@@ -96,8 +96,7 @@ export function Parameters() {
 
 function InputField({ input, changed }: { input: Input; changed: () => void }) {
   const { name, unit = "", value = "", tunable = true } = input;
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  const [text, setText] = useDraft(value);
   const id = `input-${name}`;
   const set = async () => {
     const to = text.trim();

@@ -1,6 +1,6 @@
 // A parameter: a field with its unit, and a slider.
 
-import { useEffect, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import * as app from "../app";
 import type { Parameter } from "../protocol";
 
@@ -12,6 +12,21 @@ function ends({ min, max }: Parameter, value: number): [number, number] {
   return [min ?? (value < 0 ? -3 * size : 0), max ?? 3 * size];
 }
 
+/**
+ * What is typed over a value, until the value is another one. An effect that sets the text when
+ * the value changes would come after the first letters, and take them away.
+ */
+export function useDraft(value: string): [string, (text: string) => void] {
+  const draft = useRef({ over: value, text: value });
+  const [, draw] = useState({});
+  if (draft.current.over !== value) draft.current = { over: value, text: value };
+  const set = (text: string) => {
+    draft.current = { over: value, text };
+    draw({});
+  };
+  return [draft.current.text, set];
+}
+
 export function ParameterField({
   parameter,
   changed,
@@ -21,9 +36,8 @@ export function ParameterField({
 }) {
   const { path, name, value, unit, doc, tunable } = parameter;
   const { why = "it shapes the program: change it in the text, or by a fork" } = parameter;
-  const [text, setText] = useState(value);
+  const [text, setText] = useDraft(value);
   const [range, setRange] = useState<[number, number]>(() => ends(parameter, Number(value)));
-  useEffect(() => setText(value), [value]);
   const numeric = NUMBER.test(value.trim());
   const id = `parameter-${path}`;
   const set = async (to: string) => {
