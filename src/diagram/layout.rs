@@ -187,11 +187,7 @@ pub(crate) fn place(
             span: block.span,
             caption: declaration.caption.clone(),
             hidden: block.hidden,
-            // What never changes is computed once, whether its part is on or not.
-            gate: block
-                .gate
-                .filter(|_| rates[n] != Rate::Constant)
-                .and_then(|gate| gates.get(&gate).copied()),
+            gate: block.gate.and_then(|gate| gates.get(&gate).copied()),
             opens: gates.get(&id).copied(),
             stretch: typed.network.stretch(id),
             copies: std::mem::take(&mut copies[n]),

@@ -288,7 +288,32 @@ fn propagate(
             .hint("state a period in one of them: every: \"1 ms\""),
         );
     }
+    held_constants(network, &readers, &mut found);
     found
+}
+
+/// What is constant inside a conditional part is computed while the part is on, and its outputs
+/// hold or reset while it is off: it changes as the condition does, and so does what reads it.
+fn held_constants(network: &Network, readers: &[(usize, usize)], found: &mut [Option<Found>]) {
+    let is_constant = |b: usize, found: &[Option<Found>]| found[b] == Some(Found::Constant);
+    let held =
+        (0..found.len()).filter(|&b| is_constant(b, found) && root(network, b).gate.is_some());
+    let mut waiting: VecDeque<usize> = held.collect();
+    let mut sources = Vec::new();
+    while let Some(b) = waiting.pop_front() {
+        if !is_constant(b, found) {
+            continue;
+        }
+        sources_of(network, b, &mut sources);
+        sources.extend(root(network, b).gate.map(|gate| network.node(gate)));
+        let mut rates = sources.iter().filter_map(|&s| found[s]);
+        let first = rates.find(|rate| *rate != Found::Constant).unwrap_or(Found::Continuous);
+        let is_one = rates.all(|rate| rate == Found::Constant || rate == first);
+        found[b] = Some(if is_one { first } else { Found::Continuous });
+        let start = readers.partition_point(|(block, _)| *block < b);
+        let of_block = readers[start..].iter().take_while(|(block, _)| *block == b);
+        waiting.extend(of_block.map(|(_, reader)| reader));
+    }
 }
 
 enum Inherit {

@@ -48,6 +48,34 @@ fn s6_1_when_off_reset_clears_the_outputs() {
 }
 
 #[test]
+fn s6_1_what_is_constant_in_a_part_is_off_with_it() {
+    // On at 0.3 and 0.4 s; what reads it, inside and outside, follows.
+    let around = |part: &str, by: &str| {
+        let text = format!(
+            r#"Diagram(run: (stop: "0.6 s", step: "0.1 s"), blocks: {{
+                "on": SignalBuilder(times: ["0 s", "0.3 s", "0.5 s"], values: [0, 1, 0], interpolation: Below),
+                "never": Constant(value: 0),
+                "held": ZeroOrderHold(every: "0.2 s", in: {{ "u": "on.y" }}),
+                "part": {part} by: "{by}", ports: (out: {{ "y": "Real" }}), blocks: {{
+                    "two": Constant(value: 2), "twice": Gain(gain: 2, in: {{ "u": "two.y" }}),
+                }}, out: {{ "y": "twice.y" }}),
+                "seen": Gain(gain: 10, in: {{ "u": "part.y" }}),
+            }}, log: ["seen.y"])"#
+        );
+        values(&text, "seen.y")
+    };
+    let held = around("Enabled(", "on.y");
+    assert_close(&held, &[0.0, 0.0, 0.0, 40.0, 40.0, 40.0, 40.0]);
+    let reset = around("Enabled(when_off: Reset,", "on.y");
+    assert_close(&reset, &[0.0, 0.0, 0.0, 40.0, 40.0, 0.0, 0.0]);
+    let by_hits = around("Enabled(when_off: Reset,", "held.y");
+    assert_close(&by_hits, &[0.0, 0.0, 40.0, 0.0]);
+    assert_close(&around("Enabled(", "never.y"), &[0.0; 7]);
+    let rising = around("Triggered(", "on.y");
+    assert_close(&rising, &[0.0, 0.0, 0.0, 40.0, 40.0, 40.0, 40.0]);
+}
+
+#[test]
 fn s6_1_reset_does_not_wait_for_the_next_hit() {
     // On at 0.2, 0.3, 0.4 s around a block that is due at 0.3 and 0.6 s.
     let around = |part: &str| {
