@@ -11,8 +11,8 @@ use crate::math::sum::input_count;
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | in `u1`, `u2`, … | vectors of any length, or numbers with `of: Numbers` | any, all the same |
-/// | out `y` | vector of all elements | that of the inputs |
+/// | in `u1`, `u2`, … | vectors of any length, or numbers with `of: Numbers` | any |
+/// | out `y` | vector of all elements | each element keeps its own |
 #[parameters(aliases("mux", "vector concatenate", "stack"))]
 pub struct Concat {
     /// How many inputs, at least 1; without it as many as are connected.

@@ -1,5 +1,6 @@
 //! Network → typed network: finds every type, dimension and unit.
 
+mod elements;
 mod joined;
 mod known;
 mod units;
@@ -7,7 +8,7 @@ mod wire;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use legwork_block::{Diagnostic, Diagnostics, Feeds, PortUnit, SymbolicUnit, Type, Var};
+use legwork_block::{Diagnostic, Diagnostics, Dim, Feeds, PortUnit, Span, SymbolicUnit, Type, Var};
 
 use crate::expand::{Assertion, LogEntry, Logged, Tree};
 use crate::ids::{BlockId, Id as _, IdVec};
@@ -40,6 +41,15 @@ const ARRAY_HINT: &str =
 fn is_array_for_vector(expected: &Type, found: &Type) -> bool {
     let is_plain = |of: &Type| matches!(of, Type::Real | Type::Vector(_));
     matches!((expected, found), (Type::Vector(_), Type::Array(of, _)) if is_plain(of))
+}
+
+/// What helps where a number meets a port that takes a vector.
+fn number_hint(n: &Dim) -> Option<String> {
+    let n = n.known()?;
+    Some(format!(
+        "`Constant(value: \"=repeat(x, {n})\")` is a vector of {n} equal numbers; \
+         `Concat(of: Numbers)` makes one of numbers"
+    ))
 }
 
 /// Type and unit of an output port.
@@ -123,8 +133,11 @@ pub(crate) fn infer<'l>(
 ) -> Result<TypedNetwork, Untyped> {
     let mut inference = Inference::new(network, assertions);
     inference.ask_units(diagnostics);
-    let stuck = inference.wires(diagnostics);
+    let (stuck, misfits) = inference.wires(diagnostics);
+    inference.elements_of_joined(diagnostics);
     inference.assertions(diagnostics);
+    // Behind what interfaces say of the same, which is nearer to who wrote it.
+    diagnostics.extend(misfits);
     inference.settle_units(diagnostics);
     inference.units_among(diagnostics);
     for entry in logs {
@@ -175,11 +188,12 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Gives both ends of every wire one type; the wires of which one end stayed unknown.
+    /// Gives both ends of every wire one type; the wires of which one end stayed unknown, and what
+    /// does not fit.
     ///
     /// A wire that selects from a type which is not known yet waits for the next round. Every other
     /// round goes backwards, so that a chain whose names run against it takes no round per block.
-    fn wires(&mut self, diagnostics: &mut Diagnostics) -> Vec<Open> {
+    fn wires(&mut self, diagnostics: &mut Diagnostics) -> (Vec<Open>, Vec<Diagnostic>) {
         let mut open: Vec<Open> = Vec::with_capacity(self.network.blocks.len());
         let mut misfits: Vec<Misfit> = Vec::new();
         for block in self.sources_first() {
@@ -208,12 +222,9 @@ impl<'a> Inference<'a> {
         // What does not fit a block because of a parameter does not fit its readers either.
         let blamed: Vec<BlockId> =
             misfits.iter().filter(|found| found.by_parameter).map(|found| found.block).collect();
-        for found in misfits {
-            if !found.sources.iter().any(|source| blamed.contains(source)) {
-                diagnostics.push(found.diagnostic);
-            }
-        }
-        open
+        let is_own = |found: &Misfit| !found.sources.iter().any(|source| blamed.contains(source));
+        let told = misfits.into_iter().filter(is_own).map(|found| found.diagnostic);
+        (open, told.collect())
     }
 
     /// All blocks, each behind those that it reads as far as there is no loop, and those whose
@@ -276,25 +287,35 @@ impl<'a> Inference<'a> {
             Err(Blocked::Reported) => {}
             Err(Blocked::Wrong(diagnostic)) => diagnostics.push(*diagnostic),
             Ok(found) => {
-                let misfit = fit(network, &mut self.solution, open, &found, wire);
-                let input = &block.declaration.inputs[open.input];
-                let cause = Cause::Wire(open.block, open.input);
-                if misfit.is_some() {
-                    misfits.extend(misfit);
-                    return false;
-                }
-                let units = &mut self.solution.units;
-                let clash = UnitTerm::wanted(&input.unit).find_map(|wanted| {
-                    let clash = units.equal(&wanted, &found.unit, cause).err()?;
-                    Some((wanted, clash))
-                });
-                if let Some((wanted, clash)) = clash {
-                    let (found, span) = (found.unit, wire.span);
-                    diagnostics.push(self.unit_conflict(cause, &wanted, &found, &clash, span));
+                let (misfit, span) =
+                    (fit(network, &mut self.solution, open, &found, wire), wire.span);
+                match misfit {
+                    Some(misfit) => misfits.push(misfit),
+                    None => self.join_unit(open, &found.unit, span, diagnostics),
                 }
             }
         }
         false
+    }
+
+    /// Makes the units at both ends of a wire equal.
+    fn join_unit(
+        &mut self,
+        Open { block, input }: Open,
+        found: &UnitTerm,
+        span: Span,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let cause = Cause::Wire(block, input);
+        let units = &mut self.solution.units;
+        let input = &self.network.blocks[block].declaration.inputs[input];
+        let clash = UnitTerm::wanted(&input.unit).find_map(|wanted| {
+            let clash = units.equal(&wanted, found, cause).err()?;
+            Some((wanted, clash))
+        });
+        if let Some((wanted, clash)) = clash {
+            diagnostics.push(self.unit_conflict(cause, &wanted, found, &clash, span));
+        }
     }
 
     /// What is known.
@@ -319,12 +340,18 @@ impl<'a> Inference<'a> {
     /// Holds interfaces against what is behind them. A type that an interface declares also
     /// tells what is not known yet.
     fn assertions(&mut self, diagnostics: &mut Diagnostics) {
+        // What does not fit one interface does not fit those inside of it that want the same.
+        let mut refused: Vec<(&PortPart, Type)> = Vec::new();
         for (index, assertion) in self.declared.iter().enumerate() {
             let declared = assertion.ty.shift(self.next_var);
             self.next_var += assertion.var_count;
             self.solution.grow(self.next_var);
             let found = match self.carried(&assertion.source) {
                 Err(Blocked::Unknown | Blocked::Reported) => continue,
+                // What reads it says so.
+                Err(Blocked::Wrong(found)) if diagnostics.iter().any(|known| *known == *found) => {
+                    continue;
+                }
                 Err(Blocked::Wrong(found)) => {
                     let message = format!("{}: {}", assertion.what, found.message);
                     diagnostics.push(Diagnostic { code: assertion.code, message, ..*found });
@@ -335,11 +362,23 @@ impl<'a> Inference<'a> {
             let widens = declared == Type::Real && self.solution.ty(&found.ty) == Type::Int;
             if !widens && self.solution.types(&declared, &found.ty).is_err() {
                 let (expected, given) = (self.solution.ty(&declared), self.solution.ty(&found.ty));
+                if let Source::Port(part) = &assertion.source {
+                    let is_told =
+                        |(of, wanted): &(&PortPart, Type)| of.is_same(part) && *wanted == expected;
+                    if refused.iter().any(is_told) {
+                        continue;
+                    }
+                    refused.push((part, expected.clone()));
+                }
                 let (what, wanted) = (&assertion.what, readable(&expected));
                 let message = format!("{what} expected {wanted}, found {}", readable(&given));
                 let told = Diagnostic::error(assertion.code, assertion.span, message);
-                let is_array = is_array_for_vector(&expected, &given);
-                diagnostics.push(if is_array { told.hint(ARRAY_HINT) } else { told });
+                let number = match (&expected, &given) {
+                    (Type::Vector(n), Type::Real | Type::Int) => number_hint(n),
+                    _ => None,
+                };
+                let array = is_array_for_vector(&expected, &given).then(|| ARRAY_HINT.to_owned());
+                diagnostics.push(array.or(number).into_iter().fold(told, Diagnostic::hint));
                 continue;
             }
             let Some(unit) = assertion.unit else { continue };
@@ -460,10 +499,12 @@ fn fit(
         if is_array_for_vector(&expected, &found) {
             diagnostic = diagnostic.hint(ARRAY_HINT);
         }
-        if let (Type::Vector(_), Type::Real | Type::Int) = (&expected, &found)
-            && !input.argument_hint.is_empty()
-        {
-            diagnostic = diagnostic.hint(&*input.argument_hint);
+        if let (Type::Vector(n), Type::Real | Type::Int) = (&expected, &found) {
+            if !input.argument_hint.is_empty() {
+                diagnostic = diagnostic.hint(&*input.argument_hint);
+            } else if let Some(hint) = number_hint(n) {
+                diagnostic = diagnostic.hint(hint);
+            }
         }
         if let (Type::Bus(expected), Type::Bus(found)) = (expected, found)
             && expected.name == found.name

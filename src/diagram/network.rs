@@ -177,6 +177,12 @@ impl PortPart {
     pub(crate) fn is_slice(&self) -> bool {
         !self.select.iter().any(|step| matches!(step, Select::Field(_)))
     }
+
+    /// Whether both are one signal, wherever they are written.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let key = |part: &Self| (part.block, part.output);
+        key(self) == key(other) && self.select == other.select
+    }
 }
 
 /// One step into a value.

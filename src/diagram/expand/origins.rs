@@ -226,7 +226,12 @@ pub(crate) fn is_same(a: &Diagnostic, b: &Diagnostic) -> bool {
         tail.map_or(message, |(_, tail)| tail).to_owned()
     };
     let place = |one: &Diagnostic| (one.code, one.primary.span);
-    place(a) == place(b) && is_moved(a) && is_moved(b) && tail(a) == tail(b)
+    let is_twice = || place(a) == place(b) && is_moved(a) && is_moved(b) && tail(a) == tail(b);
+    // What an interface says of an input, and what is inside of the same.
+    let is_of_type = |one: &Diagnostic| matches!(one.code, "wrong-type" | "wrong-shape");
+    let is_interface = || a.message.starts_with("input `") && is_moved(b);
+    is_twice()
+        || (a.primary.span == b.primary.span && is_of_type(a) && is_of_type(b) && is_interface())
 }
 
 /// Whether a message names something inside the part of this path.
