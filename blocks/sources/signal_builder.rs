@@ -12,12 +12,24 @@ use crate::sources::timetable::{After, Player, Timetable, played};
 /// Before the first time the first value holds. With `interpolation: Below` the signal is a
 /// staircase that jumps at `times`. A variable step is cut at kinks and jumps; for fixed steps let
 /// them fall on the ends of steps.
+///
+/// With `after: Repeat` its last time is the first of the next turn: `times: ["0 s", "0.3 s",
+/// "1 s"], values: [1, 0, 1], interpolation: Below, after: Repeat` are pulses of 0.3 s in every
+/// second, `times: ["0 s", "1 s"], values: [0, 1], after: Repeat` is a sawtooth.
 #[ports(
     |ty: Any|
     out y: ty as Any, self.values.unit(), "the signal", units "that of `values`",
         shape "number for a list of numbers; vector of m for rows of m";
 )]
-#[parameters(aliases("piecewise linear", "timetable"))]
+#[parameters(aliases(
+    "piecewise linear",
+    "timetable",
+    "pulse",
+    "pulse train",
+    "square wave",
+    "sawtooth",
+    "repeating sequence"
+))]
 pub struct SignalBuilder {
     /// Rising times, at least two [s].
     pub times: Vec<Time>,

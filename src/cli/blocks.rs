@@ -65,6 +65,12 @@ pub(crate) fn explain(name: &str, library: &Library) -> Result<Answer, Failure> 
             let all = help::pages(library);
             let pages = reference::find(name, &all);
             if pages.is_empty() {
+                // Another word for it.
+                match manual::also_called(name, registry)[..] {
+                    [] => {}
+                    [kind] => return explain(kind, library),
+                    _ => return Ok(search(name, registry)),
+                }
                 return match manual::suggest(name, registry) {
                     // Capitals are no reason to ask again.
                     Suggestion::Near(near) if near.eq_ignore_ascii_case(name) => {

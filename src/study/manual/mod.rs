@@ -39,7 +39,7 @@ pub use self::construct::{Construct, Field, constructs};
 pub use self::named_type::{Choice, Meaning, NamedType, named_type};
 pub use self::parameter::Parameter;
 pub use self::port::{Function, Input, Output, Port, Ports};
-pub use self::search::{Hit, Match, search, search_among};
+pub use self::search::{Hit, Match, also_called, search, search_among};
 
 pub(crate) use self::example::{Examples, STAND_INS};
 use crate::reference;

@@ -40,6 +40,14 @@ pub fn search(words: &str, registry: &Registry) -> Vec<Hit> {
     search_among(words, &manuals(registry))
 }
 
+/// The kinds that are also called `name`, as their manuals say: `jump` is `Step`.
+pub fn also_called(name: &str, registry: &Registry) -> Vec<&'static str> {
+    let words = tokens(name);
+    let is_alias = |manual: &Manual| manual.aliases.iter().any(|alias| tokens(alias) == words);
+    let manuals = manuals(registry);
+    manuals.iter().filter(|manual| is_alias(manual)).map(|manual| manual.kind).collect()
+}
+
 /// As [`search`], among manuals that were made before: for many searches.
 pub fn search_among(words: &str, manuals: &[Manual]) -> Vec<Hit> {
     let words = tokens(words);
