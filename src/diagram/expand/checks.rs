@@ -28,9 +28,10 @@ construct! {
         /// How far beyond its bound a comparison still holds, in the unit of what is compared, so
         /// that `a == b` holds where the two are that near. Default: 0.
         tolerance: Option<&'n Node>,
-        /// When its window begins. Default: with the run.
+        /// When its window begins, a time or an expression of parameters; a step at this time
+        /// belongs to it. Default: with the run.
         after: Option<&'n Node>,
-        /// When its window ends. Default: with the run.
+        /// When its window ends; a step at this time belongs to it. Default: with the run.
         until: Option<&'n Node>,
         /// What it is for.
         doc: Option<&'n Node>,

@@ -27,9 +27,10 @@ construct! {
         by: Option<&'n Node>,
         /// Steps count where this condition holds. Default: all in its window.
         when: Option<&'n Node>,
-        /// When its window begins. Default: with the run.
+        /// When its window begins, a time or an expression of parameters; a step at this time
+        /// belongs to it. Default: with the run.
         after: Option<&'n Node>,
-        /// When its window ends. Default: with the run.
+        /// When its window ends; a step at this time belongs to it. Default: with the run.
         until: Option<&'n Node>,
         /// What it is for.
         doc: Option<&'n Node>,

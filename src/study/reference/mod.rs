@@ -115,7 +115,7 @@ macro_rules! examples {
 }
 
 /// The files that the pages show.
-pub const EXAMPLES: [Example; 40] = examples![
+pub const EXAMPLES: [Example; 41] = examples![
     "start.ron",
     "diagram.ron",
     "blocks.ron",
@@ -134,6 +134,7 @@ pub const EXAMPLES: [Example; 40] = examples![
     "parts.ron",
     "masks.ron",
     "limited.mask",
+    "foot_loads.mask",
     "variants.ron",
     "filters.choices",
     "interfaces.ron",
