@@ -66,10 +66,10 @@ impl Diagram {
                 break;
             }
             let mut with_choice = self.clone().variant(name, choice).compile();
-            if lacks_a_block(&with_choice.diagnostics) {
+            if with_choice.diagnostics.iter().any(is_absent_block) {
                 // A choice that this program cannot offer is not a mistake of the diagram.
                 let mut softened = Diagnostics::default();
-                softened.extend(with_choice.diagnostics.into_iter().map(as_warning));
+                softened.extend(with_choice.diagnostics.into_iter().map(softer));
                 with_choice.diagnostics = softened;
             } else {
                 choices += 1;
@@ -91,14 +91,16 @@ impl Model {
     }
 }
 
-/// Whether all that is wrong is that this program was built without some block.
-fn lacks_a_block(diagnostics: &Diagnostics) -> bool {
-    let mut errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).peekable();
-    errors.peek().is_some() && errors.all(|error| error.code == "absent-block-kind")
+/// Whether this program was built without a block.
+fn is_absent_block(diagnostic: &Diagnostic) -> bool {
+    diagnostic.severity == Severity::Error && diagnostic.code == "absent-block-kind"
 }
 
-fn as_warning(mut diagnostic: Diagnostic) -> Diagnostic {
-    diagnostic.severity = Severity::Warning;
+/// The same, a warning if this program was built without a block.
+fn softer(mut diagnostic: Diagnostic) -> Diagnostic {
+    if is_absent_block(&diagnostic) {
+        diagnostic.severity = Severity::Warning;
+    }
     diagnostic
 }
 

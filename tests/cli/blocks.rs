@@ -51,6 +51,15 @@ fn every_block_has_a_page_with_documentation_and_ports() {
 }
 
 #[test]
+fn another_word_for_a_block_leads_to_it() {
+    let here = folder();
+    let text = |word| legwork(here.path(), &["blocks", word]).out;
+    for (word, kind) in [("square wave", "SignalBuilder"), ("jump", "Step"), ("pi", "Pid")] {
+        assert_eq!(text(word), text(kind), "{word}");
+    }
+}
+
+#[test]
 fn a_construct_of_the_language_has_a_page_too() {
     let here = folder();
     let text = legwork(here.path(), &["blocks", "ForEach"]).out;
