@@ -243,7 +243,9 @@ fn say(found: &Design) {
     console::note(&format!("  poles      {}", poles.join(", ")));
     if let Some((name, rate)) = found.drift() {
         console::note(&format!(
-            "warning: it is no equilibrium: `{name}` moves at {} per second; see --at trimmed",
+            "warning: it is no equilibrium: `{name}` moves at {} per second, and what is written \
+             as the setpoint is where it begins; `--at trimmed --settle 0` takes the equilibrium \
+             nearby",
             digits(rate)
         ));
     }

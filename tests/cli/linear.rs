@@ -398,6 +398,24 @@ fn an_estimate_and_its_feedback_are_designed_apart() {
     among(&both, &poles(&closed), 1e-7);
 }
 
+/// A mass that begins at 2 m/s moves so fast, whatever the period of its controller.
+#[test]
+fn a_state_that_moves_is_told_by_its_rate() {
+    let here = folder();
+    let text = r#"Diagram(format: 2, run: (stop: "1 s", step: "1 ms"), blocks: {
+        "hold": Lqr(gain: [0, 0], in: { "x": "both.y" }),
+        "mass": SecondOrderIntegrator(velocity: 2.0, in: { "u": "hold.u" }),
+        "both": Concat(of: Numbers, in: { "u1": "mass.position", "u2": "mass.velocity" }),
+    })"#;
+    std::fs::write(here.path().join("mass.ron"), text).expect("a file");
+    for every in [&[][..], &["--set", "hold.every=20 ms"], &["--set", "hold.every=5 ms"]] {
+        let design = ["lqr", "mass.ron", "--block", "hold", "-o", "hold.patch"];
+        let done = support::legwork(here.path(), &[&design[..], every].concat());
+        let said = "`mass.position` moves at 2 per second";
+        assert!(done.code == 0 && done.err.contains(said), "{every:?}: {}", done.err);
+    }
+}
+
 #[test]
 fn a_design_tells_what_it_lacks() {
     let here = folder();

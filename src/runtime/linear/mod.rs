@@ -283,7 +283,7 @@ impl Point {
         told.collect()
     }
 
-    /// How fast the state moves, or how far in a period.
+    /// How fast the state moves; of a sampled system in the mean over its period.
     fn drift(&mut self, rates: &[f64]) -> Vec<f64> {
         if !self.sampled {
             return rates.to_vec();
@@ -295,6 +295,7 @@ impl Point {
         for ((out, end), start) in discrete.iter_mut().zip(&self.end_numbers).zip(&self.numbers) {
             *out = end - start;
         }
+        out.iter_mut().for_each(|moved| *moved /= self.length);
         out
     }
 

@@ -296,8 +296,8 @@ impl Design {
         })
     }
 
-    /// How fast the state moves where it was designed, the fastest first by the caller's leave:
-    /// its name and rate, if that is not that of an equilibrium.
+    /// How fast the state moves where it was designed, in its unit per second: name and rate of the
+    /// fastest, if that is not that of an equilibrium.
     pub fn drift(&self) -> Option<(&str, f64)> {
         let pairs = self.plant.states.iter().zip(&self.plant.drift);
         let fastest = pairs.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;

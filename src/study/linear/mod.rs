@@ -74,7 +74,7 @@ pub struct Linearization {
     pub outputs: Vec<Number>,
     /// What they are at that moment; 0 of turns.
     pub values: Vec<f64>,
-    /// How fast the state moves there [1/s], or how far in a period.
+    /// How fast the state moves there [1/s], of a sampled system in the mean over its period.
     pub drift: Vec<f64>,
     /// How the columns of the states, then of the inputs were found.
     pub quality: Vec<Quality>,
