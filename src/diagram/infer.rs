@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use legwork_block::{Diagnostic, Diagnostics, Dim, Feeds, PortUnit, Span, SymbolicUnit, Type, Var};
 
 use crate::expand::{Assertion, LogEntry, Logged, Tree};
-use crate::ids::{BlockId, Id as _, IdVec};
-use crate::network::{Network, NetworkBlock, PortPart, Source, Wire, source_text};
+use crate::ids::{BlockId, Id as _, IdVec, OutputId};
+use crate::network::{Network, NetworkBlock, PortPart, Select, Source, Wire, source_text};
 use crate::select::Units;
 use crate::survey::KnownPart;
 use crate::unify::{Solution, readable};
@@ -108,6 +108,8 @@ struct Misfit {
     sources: Vec<BlockId>,
     /// Whether a parameter of the block, a list, gives its input the length that does not fit.
     by_parameter: bool,
+    /// The output of which it takes the part of a copy.
+    shares: Option<(BlockId, OutputId)>,
     diagnostic: Diagnostic,
 }
 
@@ -135,9 +137,11 @@ pub(crate) fn infer<'l>(
     inference.ask_units(diagnostics);
     let (stuck, misfits) = inference.wires(diagnostics);
     inference.elements_of_joined(diagnostics);
-    inference.assertions(diagnostics);
-    // Behind what interfaces say of the same, which is nearer to who wrote it.
-    diagnostics.extend(misfits);
+    let refused = inference.assertions(&misfits, diagnostics);
+    // Behind what interfaces say of the same, which is nearer to who wrote it. Copies that share
+    // such a signal have nothing to add.
+    let is_own = |found: &Misfit| !found.shares.is_some_and(|of| refused.contains(&of));
+    diagnostics.extend(misfits.into_iter().filter(is_own).map(|found| found.diagnostic));
     inference.settle_units(diagnostics);
     inference.units_among(diagnostics);
     for entry in logs {
@@ -193,7 +197,7 @@ impl<'a> Inference<'a> {
     ///
     /// A wire that selects from a type which is not known yet waits for the next round. Every other
     /// round goes backwards, so that a chain whose names run against it takes no round per block.
-    fn wires(&mut self, diagnostics: &mut Diagnostics) -> (Vec<Open>, Vec<Diagnostic>) {
+    fn wires(&mut self, diagnostics: &mut Diagnostics) -> (Vec<Open>, Vec<Misfit>) {
         let mut open: Vec<Open> = Vec::with_capacity(self.network.blocks.len());
         let mut misfits: Vec<Misfit> = Vec::new();
         for block in self.sources_first() {
@@ -223,8 +227,8 @@ impl<'a> Inference<'a> {
         let blamed: Vec<BlockId> =
             misfits.iter().filter(|found| found.by_parameter).map(|found| found.block).collect();
         let is_own = |found: &Misfit| !found.sources.iter().any(|source| blamed.contains(source));
-        let told = misfits.into_iter().filter(is_own).map(|found| found.diagnostic);
-        (open, told.collect())
+        misfits = misfits.into_iter().filter(is_own).collect();
+        (open, misfits)
     }
 
     /// All blocks, each behind those that it reads as far as there is no loop, and those whose
@@ -285,7 +289,12 @@ impl<'a> Inference<'a> {
         match (Sources { network, solution, next_var, elements }).carried(&wire.source) {
             Err(Blocked::Unknown) => return true,
             Err(Blocked::Reported) => {}
-            Err(Blocked::Wrong(diagnostic)) => diagnostics.push(*diagnostic),
+            Err(Blocked::Wrong(diagnostic)) => {
+                let shares = shared_part(&wire.source);
+                let (block, sources, by_parameter) = (open.block, Vec::new(), false);
+                let diagnostic = *diagnostic;
+                misfits.push(Misfit { block, sources, by_parameter, shares, diagnostic });
+            }
             Ok(found) => {
                 let (misfit, span) =
                     (fit(network, &mut self.solution, open, &found, wire), wire.span);
@@ -338,8 +347,12 @@ impl<'a> Inference<'a> {
     }
 
     /// Holds interfaces against what is behind them. A type that an interface declares also
-    /// tells what is not known yet.
-    fn assertions(&mut self, diagnostics: &mut Diagnostics) {
+    /// tells what is not known yet. Gives the outputs that are no such vectors as they should be.
+    fn assertions(
+        &mut self,
+        misfits: &[Misfit],
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<(BlockId, OutputId)> {
         // What does not fit one interface does not fit those inside of it that want the same.
         let mut refused: Vec<(&PortPart, Type)> = Vec::new();
         for (index, assertion) in self.declared.iter().enumerate() {
@@ -349,7 +362,9 @@ impl<'a> Inference<'a> {
             let found = match self.carried(&assertion.source) {
                 Err(Blocked::Unknown | Blocked::Reported) => continue,
                 // What reads it says so.
-                Err(Blocked::Wrong(found)) if diagnostics.iter().any(|known| *known == *found) => {
+                Err(Blocked::Wrong(found))
+                    if misfits.iter().any(|own| own.diagnostic == *found) =>
+                {
                     continue;
                 }
                 Err(Blocked::Wrong(found)) => {
@@ -388,6 +403,9 @@ impl<'a> Inference<'a> {
                 diagnostics.push(self.unit_conflict(cause, &unit, &found.unit, &clash, span));
             }
         }
+        let is_vector = |(_, wanted): &(&PortPart, Type)| matches!(wanted, Type::Vector(_));
+        let vectors = refused.into_iter().filter(is_vector);
+        vectors.map(|(part, _)| (part.block, part.output)).collect()
     }
 
     /// Reports truth values that blocks would compute with.
@@ -456,6 +474,13 @@ impl<'a> Inference<'a> {
     }
 }
 
+/// The output of which a source takes the part of a copy.
+fn shared_part(source: &Source) -> Option<(BlockId, OutputId)> {
+    let Source::Port(part) = source else { return None };
+    let is_part = |step: &Select| matches!(step, Select::Part { .. });
+    part.select.iter().any(is_part).then_some((part.block, part.output))
+}
+
 /// Makes what a wire carries fit the input that reads it; what does not fit.
 fn fit(
     network: &Network,
@@ -468,7 +493,8 @@ fn fit(
     let misfit = |diagnostic, by_parameter| {
         let mut sources = Vec::new();
         wire.source.each_port(&mut |port| sources.push(port.block));
-        Some(Misfit { block: open.block, sources, by_parameter, diagnostic })
+        let shares = shared_part(&wire.source);
+        Some(Misfit { block: open.block, sources, by_parameter, shares, diagnostic })
     };
     let block = &network.blocks[open.block];
     let input = &block.declaration.inputs[open.input];

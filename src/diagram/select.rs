@@ -269,6 +269,10 @@ fn element(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
             at.first_leaf = at.first_leaf.map(|first| first + i * each);
             at.ty = (**of).clone();
         }
+        (other, Select::Part { count, .. }) => {
+            let message = format!("expected a vector that {count} copies can share, found {other}");
+            return fail(Diagnostic::error("wrong-type", span, message));
+        }
         (other, _) => {
             return fail(
                 Diagnostic::error(
