@@ -289,11 +289,47 @@ impl Parser<'_> {
         self.at += length;
         named(name).ok_or_else(|| {
             let mut error = UnitError::new(range, format!("unknown unit `{name}`"));
-            error.hint = crate::nearest(name, NAMES.iter().map(|row| row.0))
-                .map(|near| format!("did you mean `{near}`?"));
+            let near = || crate::nearest(name, NAMES.iter().map(|row| row.0)).map(str::to_owned);
+            let meant = in_words(name).or_else(|| product_of(name)).or_else(near);
+            error.hint = meant.map(|meant| format!("did you mean `{meant}`?"));
             error
         })
     }
+}
+
+/// Units written one behind the other, `Nm` or `mAs`, as a product: `N*m`, `mA*s`. The first alone
+/// may have a prefix, so that `Nms` is not `N*ms`.
+fn product_of(name: &str) -> Option<String> {
+    const MOST: usize = 4;
+    fn split(name: &str, is_first: bool, most: usize) -> Option<String> {
+        let is_unit = |name: &str| match is_first {
+            true => named(name).is_some(),
+            false => NAMES.iter().any(|row| row.0 == name),
+        };
+        if is_unit(name) {
+            return Some(name.to_owned());
+        }
+        if most == 1 {
+            return None;
+        }
+        // The longest first factor of which the rest is a product, too.
+        let mut ends: Vec<usize> = name.char_indices().skip(1).map(|(at, _)| at).collect();
+        ends.reverse();
+        ends.into_iter().find_map(|at| {
+            let (first, rest) = name.split_at(at);
+            let rest = is_unit(first).then(|| split(rest, false, most - 1))??;
+            Some(format!("{first}*{rest}"))
+        })
+    }
+    split(name, true, MOST)
+}
+
+/// The unit whose word begins so: `sec` is `s`, `newton` is `N`.
+fn in_words(name: &str) -> Option<String> {
+    let name = name.to_lowercase();
+    let name = name.strip_suffix('s').unwrap_or(&name);
+    let is_meant = |word: &str| name.len() >= 3 && word.starts_with(name);
+    NAMES.iter().find(|row| is_meant(row.5)).map(|row| row.0.to_owned())
 }
 
 impl Scale {

@@ -61,6 +61,29 @@ fn wrong_texts_name_their_place() {
 }
 
 #[test]
+fn slips_in_units_are_told_what_was_meant() {
+    let table = [
+        ("Nm", "N*m"),
+        ("Nms", "N*m*s"),
+        ("kNm", "kN*m"),
+        ("mAs", "mA*s"),
+        ("kgm", "kg*m"),
+        ("sec", "s"),
+        ("seconds", "s"),
+        ("Newton", "N"),
+        ("ohms", "ohm"),
+        ("Ohm", "ohm"),
+    ];
+    for (name, meant) in table {
+        let hint = parse_quantity(&format!("5 {name}")).unwrap_err().hint;
+        assert_eq!(hint, Some(format!("did you mean `{meant}`?")), "{name}");
+    }
+    for name in ["foo", "xyz", "Nq"] {
+        assert!(!parse_quantity(&format!("5 {name}")).unwrap_err().message.is_empty());
+    }
+}
+
+#[test]
 fn units_form_a_group_and_print_as_they_read() {
     let texts = [
         "1",
