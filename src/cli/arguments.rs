@@ -34,8 +34,8 @@ pub(crate) struct CommandLine {
     /// the folders of ROS_PACKAGE_PATH and AMENT_PREFIX_PATH too.
     #[arg(long, global = true)]
     pub(crate) trust: bool,
-    /// Say errors alone: no summary, no warnings, no progress. What a command prints for other
-    /// programs, such as a patch or --json, is printed.
+    /// Say errors and checks that fail alone: no summary, no warnings, no progress. What a command
+    /// prints for other programs, such as a patch or --json, is printed.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 }

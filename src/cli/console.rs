@@ -47,6 +47,18 @@ pub(crate) fn tell(text: &str) -> Result<(), Failure> {
     print(&format!("{text}\n"))
 }
 
+/// As [`tell`] of what failed, which is also said where errors alone are.
+///
+/// # Errors
+/// If the output is closed or full.
+pub(crate) fn tell_failed(text: &str) -> Result<(), Failure> {
+    if is_quiet() {
+        say_styled(&clean(text));
+        return Ok(());
+    }
+    tell(text)
+}
+
 /// Writes a line to standard error that is no error: a warning, what was written where.
 pub(crate) fn note(text: &str) {
     if !is_quiet() {

@@ -108,6 +108,11 @@ pub(crate) fn run(arguments: &RunArguments, library: &Library) -> Result<Answer,
         console::say(&format!("error: {error}"));
     }
     console::tell(&summary::of(&run, arguments.pace))?;
+    if console::is_quiet() && !arguments.no_checks && run.outcome() == Outcome::CheckFailed {
+        for line in summary::failed_checks(&run.execution) {
+            console::tell_failed(&line)?;
+        }
+    }
     if let Some(times) = &run.execution.profile {
         console::tell(&profile::table(times, run.execution.wall))?;
     }

@@ -33,10 +33,11 @@ fn write_all(run: &Run, pace: Option<f64>, out: &mut String) -> std::fmt::Result
     };
     writeln!(
         out,
-        "{}: {end} {} in {} steps of {}, {}, {}",
+        "{}: {end} {} in {} steps of {}{}, {}, {}",
         program.name,
         seconds(execution.sim_time),
         execution.steps,
+        if program.run.solver.is_variable() { "at most " } else { "" },
         program.run.step,
         program.run.solver,
         counted(blocks as u64, "block"),
@@ -71,25 +72,35 @@ fn write_checks(execution: &Execution, out: &mut String) -> std::fmt::Result {
     }
     let passed = execution.checks_passed();
     writeln!(out, "  checks     {passed} of {} passed", checks.len())?;
-    let base = execution.program.base;
-    for (i, (check, verdict)) in checks.iter().zip(&execution.checks).enumerate() {
-        let (mark, note) = match verdict {
-            Verdict::Passed => ("pass", String::new()),
-            Verdict::Failed { .. } => ("FAIL", format!(": {:?}: {}", check.kind, check.text)),
-            Verdict::Unseen => {
-                ("----", format!(": not seen, it begins at {}", seconds(base.at(check.after))))
-            }
-            Verdict::NotAsked => ("----", ": not asked, its `when` never held".to_owned()),
-            Verdict::Undecided => ("----", ": open, the run stopped".to_owned()),
-        };
-        let measured = match verdict {
-            Verdict::Passed | Verdict::Failed { .. } => execution.measured_text(i),
-            Verdict::Unseen | Verdict::NotAsked | Verdict::Undecided => None,
-        };
-        let measured = measured.map_or(String::new(), |text| format!(": {text}"));
-        writeln!(out, "    {mark}  {}{note}{measured}", check.name)?;
-    }
-    Ok(())
+    (0..checks.len()).try_for_each(|i| writeln!(out, "    {}", check_line(execution, i)))
+}
+
+/// Lines about the checks for which a run fails.
+pub(crate) fn failed_checks(execution: &Execution) -> impl Iterator<Item = String> {
+    let is_failed =
+        |i: &usize| matches!(execution.checks[*i], Verdict::Failed { .. } | Verdict::Unseen);
+    (0..execution.checks.len()).filter(is_failed).map(|i| check_line(execution, i))
+}
+
+/// `pass  its name: what it measured`.
+fn check_line(execution: &Execution, i: usize) -> String {
+    let (check, base) = (&execution.program.checks[i], execution.program.base);
+    let verdict = &execution.checks[i];
+    let (mark, note) = match verdict {
+        Verdict::Passed => ("pass", String::new()),
+        Verdict::Failed { .. } => ("FAIL", format!(": {:?}: {}", check.kind, check.text)),
+        Verdict::Unseen => {
+            ("----", format!(": not seen, it begins at {}", seconds(base.at(check.after))))
+        }
+        Verdict::NotAsked => ("----", ": not asked, its `when` never held".to_owned()),
+        Verdict::Undecided => ("----", ": open, the run stopped".to_owned()),
+    };
+    let measured = match verdict {
+        Verdict::Passed | Verdict::Failed { .. } => execution.measured_text(i),
+        Verdict::Unseen | Verdict::NotAsked | Verdict::Undecided => None,
+    };
+    let measured = measured.map_or(String::new(), |text| format!(": {text}"));
+    format!("{mark}  {}{note}{measured}", check.name)
 }
 
 fn write_metrics(execution: &Execution, out: &mut String) -> std::fmt::Result {

@@ -35,7 +35,7 @@ pub(crate) fn test(arguments: &TestArguments, library: &Library) -> Result<Answe
         let (one, result) = match test_one(file, arguments, library) {
             Ok(tested) => tested,
             Err(failure) => {
-                console::tell(&format!("FAIL  {}: {}", file.display(), failure.message))?;
+                console::tell_failed(&format!("FAIL  {}: {}", file.display(), failure.message))?;
                 let diagram = file.display().to_string();
                 (failure.code, json!({ "diagram": diagram, "error": failure.message }))
             }
@@ -59,7 +59,7 @@ fn test_one(
     let compiled = diagram.compile();
     let listed = compiled.to_json();
     let Some(model) = &compiled.model else {
-        console::tell(&format!("FAIL  {name}: it does not compile"))?;
+        console::tell_failed(&format!("FAIL  {name}: it does not compile"))?;
         diagnostics::say_all(&compiled.diagnostics, &compiled.sources);
         let json = json!({ "diagram": name, "passed": false, "diagnostics": listed });
         return Ok((Code::Diagram, json));
@@ -69,7 +69,10 @@ fn test_one(
     let run = model.run(&RunRequest::default(), &watch, interrupt::flag())?;
     drop(progress);
     let (execution, outcome) = (&run.execution, run.outcome());
-    console::tell(&line(name, execution, outcome))?;
+    match outcome {
+        Outcome::Success => console::tell(&line(name, execution, outcome))?,
+        _ => console::tell_failed(&line(name, execution, outcome))?,
+    }
     let mut json = json!({
         "diagram": name,
         "passed": outcome == Outcome::Success,

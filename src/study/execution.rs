@@ -354,6 +354,14 @@ fn measured_text(t: f64, found: &Measured) -> String {
         true => format!("missed by {}{unit}", digits(-margin)),
         false => format!("margin {}{unit}", digits(*margin)),
     };
+    // Digits alone do not tell two numbers apart that are nearly equal, nor what a tolerance took.
+    let off = (measured - bound).abs();
+    let by = match *sign {
+        "==" if off > 0.0 && digits(off) != digits(-margin) => {
+            format!("off by {}{unit}, {by}", digits(off))
+        }
+        _ => by,
+    };
     let (measured, bound) = (digits(*measured), digits(*bound));
     format!("{measured}{unit} {sign} {bound}{unit}, {by} at t={}", seconds(t))
 }

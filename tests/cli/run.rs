@@ -211,6 +211,13 @@ fn results_are_on_standard_output_and_quiet_leaves_errors_alone() {
     }
     let expanded = legwork(here.path(), &["check", "a.ron", "--expand"]);
     assert!(!expanded.out.contains("a.ron: ok") && expanded.err.contains("a.ron: ok"));
+    for command in ["run", "test"] {
+        write(&here, "fails.ron", ramp(r#""gets far": Finally(that: "=ramp.y > 99")"#));
+        let failed = legwork(here.path(), &[command, "fails.ron", "-q"]);
+        assert!(failed.code == 3 && failed.out.is_empty(), "{command}: {}", failed.out);
+        let said = failed.err.starts_with("FAIL") && failed.err.contains("gets far");
+        assert!(said, "{command}: {}", failed.err);
+    }
     let wrong = legwork(here.path(), &["run", "broken.ron", "-q"]);
     assert!(wrong.code == 1 && wrong.err.contains("broken.ron:"), "{}", wrong.err);
 }
