@@ -44,14 +44,21 @@ use crate::signal::pieces;
     out y: Any(to), unit, "the value", units "that of the expression",
         shape "number, truth value, or vector if the expression gives a list";
 )]
-#[parameters(aliases("expression", "formula", "function"))]
+#[parameters(aliases(
+    "expression",
+    "formula",
+    "function",
+    "average",
+    "mean of a vector",
+    "sum of a vector"
+))]
 pub struct Fcn {
     /// The expression, such as `"sin(u1) + 0.5*u2^2"`.
     pub expression: Formula,
     /// Values by name, numbers or lists [any unit].
     #[default]
     pub constants: BTreeMap<String, Tensor>,
-    /// Lengths of the inputs that are used as whole vectors.
+    /// Lengths of the inputs that are used as whole vectors; `"=len(go.feet)"` is one, too.
     #[default]
     pub lengths: BTreeMap<String, usize>,
 }

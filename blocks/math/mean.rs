@@ -14,6 +14,8 @@ use crate::signal::shape::expect_numbers;
 /// `magnitude` it is the mean of |u_i|, such as a mean error. The last value is reported as the
 /// metric `mean`, the largest |u_i| as `peak`. The sample of now counts in `y`; before the first y
 /// is 0.
+///
+/// Of a vector at one time it is `Fcn(expression: "mean(u)", lengths: { "u": 4 })`.
 #[ports(
     ports.updates();
     ports.per_major();

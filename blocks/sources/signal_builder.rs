@@ -26,6 +26,7 @@ use crate::sources::timetable::{After, Player, Timetable, played};
     "timetable",
     "pulse",
     "pulse train",
+    "pulse generator",
     "square wave",
     "sawtooth",
     "repeating sequence"

@@ -101,7 +101,7 @@ fn written(value: &Value, ty: &str) -> String {
 }
 
 fn write_ports(out: &mut Formatter<'_>, ports: &Ports) -> Result {
-    writeln!(out, "\ninputs")?;
+    writeln!(out, "\ninputs, with types and units as in the example")?;
     if ports.inputs.is_empty() {
         writeln!(out, "  none")?;
     }

@@ -178,7 +178,11 @@ pub fn find<'p>(name: &str, pages: &'p [Page]) -> Vec<&'p Page> {
         pages.iter().filter(|page| page.names().any(fits)).collect()
     };
     let exact = found(&|known| known == name);
-    if exact.is_empty() { found(&|known| plain(known) == plain(name)) } else { exact }
+    let mut pages =
+        if exact.is_empty() { found(&|known| plain(known) == plain(name)) } else { exact };
+    // The page of this name before those that also explain it.
+    pages.sort_by_key(|page| plain(page.name) != plain(name));
+    pages
 }
 
 /// The letters and digits of a name, small.
