@@ -127,10 +127,16 @@ impl World {
         self.problem.set_momentum(&self.solution.velocity, &force);
     }
 
-    /// Solves and moves on.
+    /// Solves and moves on; what is not solved is a failure.
     pub(crate) fn finish(&mut self) -> Outcome {
-        let outcome = self.solver.solve(&self.problem, &mut self.solution);
+        let outcome = self.advance();
         assert_eq!(outcome.status, Status::Solved, "{outcome:?}");
+        outcome
+    }
+
+    /// Solves and moves on.
+    pub(crate) fn advance(&mut self) -> Outcome {
+        let outcome = self.solver.solve(&self.problem, &mut self.solution);
         self.iterations += outcome.iterations;
         for (i, body) in self.bodies.iter_mut().enumerate() {
             let v = &self.solution.velocity[6 * i..6 * i + 6];
