@@ -58,11 +58,7 @@ impl Expander<'_> {
             Some(ports) => self.interface(ports, inner),
             None => (Interface::default(), inner.clone()),
         };
-        for (name, node) in sources.iter() {
-            if !interface.inputs.contains_key(name) {
-                self.report(undeclared(&format!("`{path}`"), &interface, name, node.span));
-            }
-        }
+        self.check_names(path, &interface, &sources);
         self.check_inputs(At { frame, path }, &interface, &sources, span, None, &of_types);
         let fed = self.defaults(At { frame, path }, &interface, &sources, &of_types);
         let declared = interface.inputs.keys().cloned().collect();
@@ -86,6 +82,15 @@ impl Expander<'_> {
         };
         self.check_outputs(&interface, &outs);
         Item::Composite { inside: frame, outs }
+    }
+
+    /// Reports what is connected to inputs that the part at `path` does not declare.
+    pub(super) fn check_names(&mut self, path: &str, interface: &Interface, sources: &Inputs) {
+        for (name, node) in sources.iter() {
+            if !interface.inputs.contains_key(name) {
+                self.report(undeclared(&format!("`{path}`"), interface, name, node.span));
+            }
+        }
     }
 
     /// What feeds the inputs that are not connected and have a default.
@@ -158,23 +163,34 @@ impl Expander<'_> {
         hole: Option<&str>,
         env: &Env,
     ) {
-        let of_hole = hole.map_or(String::new(), |hole| format!(" of `{hole}`"));
+        self.check_connected(path, interface, sources, span, hole);
         let code = if hole.is_some() { "variant-interface" } else { "wrong-type" };
         for (name, ty) in &interface.inputs {
+            let Some(node) = sources.get(name) else { continue };
+            let what = format!("input `{name}` of `{}`", hole.unwrap_or(path));
             let is_optional = interface.optional.contains(name);
-            match sources.get(name) {
-                Some(node) => {
-                    let what = format!("input `{name}` of `{}`", hole.unwrap_or(path));
-                    let path = node.clone();
-                    let of = AssertionOf::Path { path, frame, is_optional };
-                    self.assert_port(of, node.span, ty, env, what, code);
-                }
-                None if is_optional || ty.default.is_some() => {}
-                None => {
-                    let message = format!("{path}: input `{name}`{of_hole} not connected");
-                    let found = Diagnostic::error("missing-input", span, message);
-                    self.report(found.also(ty.ty.span, "declared here"));
-                }
+            let of = AssertionOf::Path { path: node.clone(), frame, is_optional };
+            self.assert_port(of, node.span, ty, env, what, code);
+        }
+    }
+
+    /// Reports inputs of the part at `path`, or of the `hole` that it fills, that are not connected
+    /// and should be.
+    pub(super) fn check_connected(
+        &mut self,
+        path: &str,
+        interface: &Interface,
+        sources: &Inputs,
+        span: Span,
+        hole: Option<&str>,
+    ) {
+        let of_hole = hole.map_or(String::new(), |hole| format!(" of `{hole}`"));
+        for (name, ty) in &interface.inputs {
+            let is_fed = sources.get(name).is_some() || ty.default.is_some();
+            if !is_fed && !interface.optional.contains(name) {
+                let message = format!("{path}: input `{name}`{of_hole} not connected");
+                let found = Diagnostic::error("missing-input", span, message);
+                self.report(found.also(ty.ty.span, "declared here"));
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use indexmap::IndexMap;
-use legwork_block::{Diagnostic, Node, Resources, Scope, Unit, Value};
+use legwork_block::{Diagnostic, Diagnostics, Node, Resources, Scope, Unit, Value};
 
 use super::composite::Inside;
 use super::file::construct_in;
@@ -14,7 +14,8 @@ use super::tree::{Around, Env, Hole, Item};
 use super::value::in_unit;
 use super::{Expander, check_format};
 use crate::language::{
-    self, Construct, Entries, Entry, Inputs, Text, What, Word, construct, name_span,
+    self, Construct, Entries, Entry, Inputs, Interface, Read, Text, What, Word, construct,
+    name_span,
 };
 use crate::patch;
 
@@ -196,15 +197,27 @@ impl Expander<'_> {
         let mut around = (*env.around).clone();
         around.masks.push(name);
         let inner = self.mask_env(node, &mask, env, &Rc::new(around));
-        let item =
-            inner.map(|inner| self.expand_inside(at, part.inputs, mask.inside, part.at, &inner));
+        let item = match inner {
+            Some(inner) => self.expand_inside(at, part.inputs, mask.inside, part.at, &inner),
+            // Without its parameters nothing is known of a mask but the names of its inputs.
+            None => {
+                let ports = mask.inside.ports.filter(|ports| ports.kind_name().is_none());
+                let names = |ports| Interface::read(ports, &mut Diagnostics::default());
+                if let Some(interface) = ports.and_then(names) {
+                    let sources = part.inputs.unwrap_or_default();
+                    self.check_names(at.path, &interface, &sources);
+                    self.check_connected(at.path, &interface, &sources, part.at, None);
+                }
+                Item::Broken
+            }
+        };
         self.loader.with_sources(|sources| {
             self.diagnostics.change_from(before, |found| {
                 used.move_out(found, &self.origins, sources);
             });
         });
         self.origins.add(used);
-        item.unwrap_or(Item::Broken)
+        item
     }
 
     /// The parsed file of a mask, once per file.
