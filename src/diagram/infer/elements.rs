@@ -11,6 +11,11 @@ use crate::network::{PortPart, Source};
 use crate::select::{Selected, select};
 use crate::units::UnitTerm;
 
+/// Most elements of one vector, and of all together, whose units are noted: beyond them a vector
+/// is data, and nothing is said of its parts.
+const MOST: usize = 1_000;
+const MOST_OF_ALL: usize = 50_000;
+
 /// A unit for each number of a signal; `None` of one that fits any.
 type Each = Vec<Option<SymbolicUnit>>;
 
@@ -23,8 +28,10 @@ impl Inference<'_> {
         if joined.is_empty() {
             return;
         }
+        let mut left = MOST_OF_ALL;
         for block in self.sources_first().into_iter().filter(|block| joined.contains(block)) {
-            let Some(each) = self.each_of_pieces(block) else { continue };
+            let Some(each) = self.each_of_pieces(block, left.min(MOST)) else { continue };
+            left -= each.len();
             self.elements.insert((block, 0), each);
         }
         for block in self.network.by_path.clone() {
@@ -50,8 +57,8 @@ impl Inference<'_> {
             && self.pieces.get(&(block, 0)).is_some_and(|pieces| pieces.len() == of.inputs.len())
     }
 
-    /// The units of what is joined, one input after the other.
-    fn each_of_pieces(&mut self, block: BlockId) -> Option<Each> {
+    /// The units of what is joined, one input after the other; none of more than `most` elements.
+    fn each_of_pieces(&mut self, block: BlockId, most: usize) -> Option<Each> {
         let mut each = Vec::new();
         for input in 0..self.network.blocks[block].inputs.len() {
             let of = &self.network.blocks[block];
@@ -61,6 +68,9 @@ impl Inference<'_> {
                 _ => None,
             };
             let count = count(&self.solution.ty(ty))?;
+            if count > most - each.len() {
+                return None;
+            }
             let wire = of.inputs[input].as_ref();
             let part = match wire.map(|wire| &wire.source) {
                 Some(Source::Port(part)) => Some(part.clone()),
