@@ -414,6 +414,18 @@ fn a_state_that_moves_is_told_by_its_rate() {
         let said = "`mass.position` moves at 2 per second";
         assert!(done.code == 0 && done.err.contains(said), "{every:?}: {}", done.err);
     }
+    // One that has rates of its own, and leans where it begins.
+    let file = support::repository().join("diagrams/linear/cart_pole.ron");
+    let file = file.to_str().expect("UTF-8");
+    let rate = |every: &str| {
+        let weights = ["--q", "10,100,1,1", "-o", "gain.patch"];
+        let design = ["lqr", file, "--block", "balance", "--set", every];
+        let done = support::legwork(here.path(), &[&design[..], &weights].concat());
+        let said = done.err.split("moves at ").nth(1).and_then(|rest| rest.split(' ').next());
+        said.and_then(|rate| rate.parse::<f64>().ok()).unwrap_or_else(|| panic!("{}", done.err))
+    };
+    let (one, two) = (rate("balance.every=10 ms"), rate("balance.every=20 ms"));
+    assert!((one / two - 1.0).abs() < 0.05, "{one} or {two} per second");
 }
 
 #[test]
