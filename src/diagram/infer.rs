@@ -3,20 +3,22 @@
 mod elements;
 mod joined;
 mod known;
+mod misfit;
 mod units;
 mod wire;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use legwork_block::{Diagnostic, Diagnostics, Dim, Feeds, PortUnit, Span, SymbolicUnit, Type, Var};
+use legwork_block::{Diagnostic, Diagnostics, Feeds, PortUnit, Span, SymbolicUnit, Type, Var};
 
 use crate::expand::{Assertion, LogEntry, Logged, Tree};
 use crate::ids::{BlockId, Id as _, IdVec, OutputId};
-use crate::network::{Network, NetworkBlock, PortPart, Select, Source, Wire, source_text};
+use crate::network::{Network, NetworkBlock, PortPart, Source, source_text};
 use crate::select::Units;
 use crate::survey::KnownPart;
 use crate::unify::{Solution, readable};
 use crate::units::{Cause, UnitTerm};
+use misfit::{ARRAY_HINT, Misfit, TRUTH_HINT, fit, is_array_for_vector, number_hint, shared_part};
 use wire::{Blocked, Carried, Sources};
 
 /// A network with every type known. Only [`infer`] makes one.
@@ -28,28 +30,6 @@ pub(crate) struct TypedNetwork {
     first_output: IdVec<BlockId, usize>,
     /// Value of every variable that is a dimension.
     vars: Vec<usize>,
-}
-
-/// What helps where a truth value meets a block that computes.
-const TRUTH_HINT: &str = "`Switch` chooses between two numbers by a truth value";
-
-/// What helps where an array meets a port that takes a vector.
-const ARRAY_HINT: &str =
-    "`Concat(\"…\")` in `collect:` makes one vector of what the copies show, `Array` an array";
-
-/// Whether an array of numbers or vectors stands where a vector is wanted.
-fn is_array_for_vector(expected: &Type, found: &Type) -> bool {
-    let is_plain = |of: &Type| matches!(of, Type::Real | Type::Vector(_));
-    matches!((expected, found), (Type::Vector(_), Type::Array(of, _)) if is_plain(of))
-}
-
-/// What helps where a number meets a port that takes a vector.
-fn number_hint(n: &Dim) -> Option<String> {
-    let n = n.known()?;
-    Some(format!(
-        "`Constant(value: \"=repeat(x, {n})\")` is a vector of {n} equal numbers; \
-         `Concat(of: Numbers)` makes one of numbers"
-    ))
 }
 
 /// Type and unit of an output port.
@@ -98,19 +78,6 @@ struct Inference<'a> {
     open_times: BTreeSet<(BlockId, usize)>,
     /// Outputs whose units were open but for factors without unit.
     bare_outputs: BTreeSet<(BlockId, usize)>,
-}
-
-/// A wire that does not fit the input that reads it.
-struct Misfit {
-    /// The block of the input.
-    block: BlockId,
-    /// The blocks that the wire reads.
-    sources: Vec<BlockId>,
-    /// Whether a parameter of the block, a list, gives its input the length that does not fit.
-    by_parameter: bool,
-    /// The output of which it takes the part of a copy.
-    shares: Option<(BlockId, OutputId)>,
-    diagnostic: Diagnostic,
 }
 
 /// A wire whose reader and source are to get one type.
@@ -472,88 +439,4 @@ impl<'a> Inference<'a> {
             units: units((index, &output.unit)),
         })
     }
-}
-
-/// The output of which a source takes the part of a copy.
-fn shared_part(source: &Source) -> Option<(BlockId, OutputId)> {
-    let Source::Port(part) = source else { return None };
-    let is_part = |step: &Select| matches!(step, Select::Part { .. });
-    part.select.iter().any(is_part).then_some((part.block, part.output))
-}
-
-/// Makes what a wire carries fit the input that reads it; what does not fit.
-fn fit(
-    network: &Network,
-    solution: &mut Solution,
-    open: Open,
-    found: &Carried,
-    wire: &Wire,
-) -> Option<Misfit> {
-    let span = wire.span;
-    let misfit = |diagnostic, by_parameter| {
-        let mut sources = Vec::new();
-        wire.source.each_port(&mut |port| sources.push(port.block));
-        let shares = shared_part(&wire.source);
-        Some(Misfit { block: open.block, sources, by_parameter, shares, diagnostic })
-    };
-    let block = &network.blocks[open.block];
-    let input = &block.declaration.inputs[open.input];
-    let port = || format!("{}.{}", block.path, input.name);
-    // A whole number is a number, unless a whole one is asked for, or what the compiler made, as the
-    // results of a function, takes anything.
-    let widens = found.ty == Type::Int
-        && match solution.ty(&input.ty) {
-            Type::Int => false,
-            Type::Var(_) => !block.hidden,
-            _ => true,
-        };
-    let given = if widens { &Type::Real } else { &found.ty };
-    if let Err(mismatch) = solution.types(&input.ty, given) {
-        let (expected, found) = (solution.ty(&input.ty), solution.ty(&found.ty));
-        let (wanted, given) = (readable(&expected), readable(&found));
-        let message = format!("`{}` expected {wanted}, found {given}", port());
-        let same_kind = std::mem::discriminant(&expected) == std::mem::discriminant(&found);
-        let code =
-            if same_kind && !matches!(found, Type::Bus(_)) { "wrong-shape" } else { "wrong-type" };
-        let mut diagnostic = Diagnostic::error(code, span, message);
-        if let Some(inside) = mismatch.inside {
-            diagnostic = diagnostic.label(inside);
-        }
-        if (&expected, &found) == (&Type::Real, &Type::Bool) {
-            diagnostic = diagnostic.hint(TRUTH_HINT);
-        }
-        if is_array_for_vector(&expected, &found) {
-            diagnostic = diagnostic.hint(ARRAY_HINT);
-        }
-        if let (Type::Vector(n), Type::Real | Type::Int) = (&expected, &found) {
-            if !input.argument_hint.is_empty() {
-                diagnostic = diagnostic.hint(&*input.argument_hint);
-            } else if let Some(hint) = number_hint(n) {
-                diagnostic = diagnostic.hint(hint);
-            }
-        }
-        if let (Type::Bus(expected), Type::Bus(found)) = (expected, found)
-            && expected.name == found.name
-            && expected.args != found.args
-            && !input.argument_hint.is_empty()
-        {
-            diagnostic = diagnostic.hint(&*input.argument_hint);
-        }
-        let parameter = block.parameters.iter().find(|parameter| {
-            let len = parameter.len.map(Type::vector);
-            len.is_some_and(|ty| solution.ty(&input.ty) == ty)
-        });
-        if let Some(parameter) = parameter {
-            let len = parameter.len.unwrap_or_default();
-            let note = format!("`{}` has {len} elements", parameter.name);
-            diagnostic = diagnostic.also(parameter.span, note);
-        }
-        return misfit(diagnostic, parameter.is_some());
-    }
-    let (expected, found) = (input.frame.as_ref()?, found.frame.as_ref()?);
-    if expected == found {
-        return None;
-    }
-    let message = format!("`{}` expected the frame `{expected}`, found `{found}`", port());
-    misfit(Diagnostic::error("wrong-frame", span, message), false)
 }
