@@ -14,8 +14,8 @@ use crate::robot::model::RobotModel;
 /// Parts have names of their own: `base.position`, `base.orientation`, `base.velocity`,
 /// `base.angular_velocity` (floating base), `s`, `s_dot`. In the state of a world they begin with
 /// the robot's name, and its own state is there too: `go.base.position`, `go.s`, `go.q`, `go.nu`.
-/// Joints are in the order of `go.joints`; of one that slides, the elements of `s`, `s_dot`, `q` and
-/// `nu` are in m and m/s. `FloatingBase` holds the state, also of a robot with a fixed base.
+/// Joints are in the order of `go.joints`; of one that slides, the elements of `s`, `s_dot`, `q`
+/// and `nu` are in m and m/s. `FloatingBase` holds the state, also of a robot with a fixed base.
 #[bus_type(
     |robot: Arg, dims: &RobotDims, known: Option<&RobotModel>|
     as State;

@@ -53,7 +53,9 @@ fn s6_1_what_is_constant_in_a_part_is_off_with_it() {
     let around = |part: &str, by: &str| {
         let text = format!(
             r#"Diagram(run: (stop: "0.6 s", step: "0.1 s"), blocks: {{
-                "on": SignalBuilder(times: ["0 s", "0.3 s", "0.5 s"], values: [0, 1, 0], interpolation: Below),
+                "on": SignalBuilder(
+                    times: ["0 s", "0.3 s", "0.5 s"], values: [0, 1, 0], interpolation: Below,
+                ),
                 "never": Constant(value: 0),
                 "held": ZeroOrderHold(every: "0.2 s", in: {{ "u": "on.y" }}),
                 "part": {part} by: "{by}", ports: (out: {{ "y": "Real" }}), blocks: {{

@@ -91,7 +91,8 @@ pub struct Linearised {
     pub states: Vec<StateName>,
     /// What they are at that moment; 0 of the turn of a quaternion.
     pub state_values: Vec<f64>,
-    /// The state's rate [1/s], of a sampled system in the mean over its period: 0 at an equilibrium.
+    /// The state's rate [1/s], of a sampled system in the mean over its period; 0 at an
+    /// equilibrium.
     pub drift: Vec<f64>,
     /// What inputs and outputs are at that moment.
     pub input_values: Vec<f64>,
