@@ -102,6 +102,10 @@ def seen(values):
 
 
 def robot_model(start, step, time_constant=TIME_CONSTANT, impedance=IMPEDANCE):
+    return robot_spec(start, step, time_constant, impedance).compile()
+
+
+def robot_spec(start, step, time_constant=TIME_CONSTANT, impedance=IMPEDANCE):
     """The robot of the diagram with motors: torques within limits, then a lag that is exact for a held input."""
     spec = scenes.robot_spec(SCENE)
     spec.option.timestep = step
@@ -119,7 +123,7 @@ def robot_model(start, step, time_constant=TIME_CONSTANT, impedance=IMPEDANCE):
     if not np.array_equal(order, np.arange(len(names))):
         sys.exit("MuJoCo has the joints in another order than the robot file")
     spec.add_key(name="start", qpos=start)
-    return spec.compile()
+    return spec
 
 
 def run_mujoco(model, reference, duration):
