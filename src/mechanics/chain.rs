@@ -61,6 +61,12 @@ impl Chain {
         (self.start + 1 + i % length, i / length)
     }
 
+    /// Which body of the chain is in a lane of one of its groups.
+    #[inline(always)]
+    pub(crate) fn index(&self, group: usize, lane: usize) -> usize {
+        group - self.start - 1 + lane * (self.end - self.start)
+    }
+
     /// The first stretch begins from the value of the root, the others from zero.
     #[inline]
     pub(crate) fn begin<S, T: Laned>(&self, states: &mut [S], field: impl Fn(&mut S) -> &mut T) {

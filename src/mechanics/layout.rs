@@ -24,7 +24,7 @@ pub(crate) const NONE: usize = usize::MAX;
 /// No entry of a step.
 pub(crate) const NO_ENTRY: u32 = u32::MAX;
 
-/// Where the lanes of a group come from. Long chains have millions: they are small.
+/// Where the lanes of a group come from. Deep trees have millions: they are small.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Source {
     /// Each from the same lane of one group.
@@ -75,7 +75,7 @@ pub(crate) struct Group {
     pub(crate) balls: Vec<BallPart>,
     /// First entry of each lane's row in the mass matrix, if its base floats; else [`NONE`].
     pub(crate) base_rows: [usize; LANES],
-    /// The bodies between each lane and its root, nearest first.
+    /// The bodies between each lane and its root, nearest first; of a chain none, see `chain`.
     pub(crate) path: Vec<Step>,
     /// Index of each lane's rotor.
     pub(crate) rotors: [usize; LANES],
@@ -127,7 +127,10 @@ impl Layout {
         let groups = order.iter().enumerate().map(|(g, members)| {
             let mut group = Group::new(members, bodies, &places);
             if g >= root_groups && !coupled {
-                group.find_entries(trees, bodies, &places, pattern, &rotor_of);
+                group.find_rows(trees, bodies, pattern, &rotor_of);
+                if !chains.iter().any(|chain| chain.groups().contains(&g)) {
+                    group.find_path(bodies, &places, pattern);
+                }
             }
             group
         });
@@ -142,9 +145,9 @@ impl Layout {
         Self { groups, root_groups, chains, places }
     }
 
-    /// Bodies between the farthest one and its root.
-    pub(crate) fn longest_path(&self) -> usize {
-        self.groups.iter().map(|group| group.path.len()).max().unwrap_or(0)
+    /// Bodies of the longest chain.
+    pub(crate) fn longest_chain(&self) -> usize {
+        self.chains.iter().map(|chain| chain.len).max().unwrap_or(0)
     }
 }
 
@@ -364,24 +367,27 @@ impl Group {
         group
     }
 
-    /// Finds where the group's entries of the mass matrix are stored.
-    fn find_entries(
+    /// Finds the rotors of the lanes, and where their rows of the mass matrix begin.
+    fn find_rows(
         &mut self,
         trees: &[Tree],
         bodies: &[Body],
-        places: &[Place],
         pattern: &BranchPattern,
         rotor_of: &[usize],
     ) {
-        let mut above: [Option<usize>; LANES] = [None; LANES];
         for l in (0..LANES).filter(|&l| self.live[l]) {
             let body = &bodies[self.bodies[l]];
             if trees[body.tree].is_floating() {
                 self.base_rows[l] = pattern.row(body.v_index).start;
             }
             self.rotors[l] = rotor_of[body.v_index];
-            above[l] = Some(body.parent);
         }
+    }
+
+    /// Finds the bodies between each lane and its root, and their entries of the mass matrix.
+    fn find_path(&mut self, bodies: &[Body], places: &[Place], pattern: &BranchPattern) {
+        let mut above: [Option<usize>; LANES] =
+            std::array::from_fn(|l| self.live[l].then(|| bodies[self.bodies[l]].parent));
         // The bodies between a lane and its root are as many as the ancestors of its coordinate.
         let depth = |l: usize| pattern.ancestors(bodies[self.bodies[l]].v_index).len();
         self.path.reserve_exact((0..LANES).map(depth).max().unwrap_or(0));

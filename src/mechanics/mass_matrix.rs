@@ -11,11 +11,12 @@ use std::sync::Arc;
 use nalgebra::Vector3;
 
 use crate::branch::{BASE, BranchPattern, NO_BASE};
+use crate::chain::Chain;
 use crate::inertia::Symmetric3;
-use crate::kinematics::{BodyState, Kinematics, Motion};
-use crate::layout::{NO_ENTRY, NONE, Role, gather};
+use crate::kinematics::{BodyState, GroupState, Kinematics, Motion};
+use crate::layout::{Group, NO_ENTRY, NONE, Role, gather};
 use crate::model::Model;
-use crate::quad::{LANES, QuadMotion};
+use crate::quad::{LANES, Laned, Quad3, QuadMotion};
 
 /// Mass matrix `M` (nv × nv), stored packed along the branches of the tree.
 #[derive(Clone, Debug)]
@@ -27,9 +28,9 @@ pub struct MassMatrix {
     pub(crate) scale: Vec<f64>,
     /// Rows of `BranchPattern`: entry (k, ancestor).
     pub(crate) rows: Vec<f64>,
-    /// Scratch memory of [`mass_matrix`]: subspaces between a group of a chain and the root,
-    /// root first.
-    path: Vec<QuadMotion>,
+    /// Scratch memory of [`mass_matrix`]: subspaces of a chain, root first, four bodies in a row
+    /// each.
+    along: Vec<QuadMotion>,
 }
 
 impl MassMatrix {
@@ -41,7 +42,7 @@ impl MassMatrix {
             diagonal: vec![0.0; model.velocity_dim()],
             scale: vec![0.0; model.velocity_dim()],
             rows: vec![0.0; model.pattern.storage()],
-            path: Vec::with_capacity(model.layout.longest_path()),
+            along: Vec::with_capacity(model.layout.longest_chain().div_ceil(LANES)),
         }
     }
 
@@ -168,51 +169,97 @@ pub fn mass_matrix(model: &Model, kinematics: &Kinematics, out: &mut MassMatrix)
         let mass = model.bodies[root].subtree_mass;
         write_base_block(mass, &kinematics.body(root), tree.v.start, out);
     }
-    let layout = &*model.layout;
-    let states = &kinematics.groups;
-    for (g, (group, state)) in layout.groups.iter().zip(states).enumerate().skip(layout.root_groups)
-    {
-        // Momentum of the composite bodies at unit speed, `I^c S`: the entries of the base.
-        let motion = &state.subspace;
-        let (v, w) = (&motion.linear, &motion.angular);
-        let force = v.times(group.subtree_mass) + w.cross(&state.subtree_moment);
-        let moment = state.subtree_moment.cross(v) + state.subtree_inertia.times(w);
-        let diagonal = motion.power(&force, &moment).to_array();
-        let scale = group.most(state).to_array();
-        let [x, y, z] = [force.x.to_array(), force.y.to_array(), force.z.to_array()];
-        let [u, v, w] = [moment.x.to_array(), moment.y.to_array(), moment.z.to_array()];
-        for l in 0..LANES {
-            if group.live[l] {
-                let rotor = model.rotors.diagonal[group.rotors[l]];
-                out.diagonal[group.v_index[l]] = diagonal[l] + rotor;
-                out.scale[group.v_index[l]] = scale[l] + rotor;
+    let (layout, states) = (&*model.layout, &kinematics.groups);
+    for (group, state) in layout.groups.iter().zip(states).skip(layout.root_groups) {
+        match group.role {
+            Role::Tree => {
+                let (force, moment) = write_own(group, state, model, out);
+                write_path(group, states, &force, &moment, out);
             }
-            let row = group.base_rows[l];
-            if row != NONE {
-                out.rows[row..row + 6].copy_from_slice(&[x[l], y[l], z[l], u[l], v[l], w[l]]);
+            Role::Start(chain) => write_chain(&layout.chains[chain], states, model, out),
+            Role::Link => {}
+        }
+    }
+}
+
+/// Momentum `I^c S` of the composite bodies of a group at unit speed of their joints: the entries
+/// of the base, and the diagonal.
+#[inline(always)]
+fn write_own(
+    group: &Group,
+    state: &GroupState,
+    model: &Model,
+    out: &mut MassMatrix,
+) -> (Quad3, Quad3) {
+    let motion = &state.subspace;
+    let (v, w) = (&motion.linear, &motion.angular);
+    let force = v.times(group.subtree_mass) + w.cross(&state.subtree_moment);
+    let moment = state.subtree_moment.cross(v) + state.subtree_inertia.times(w);
+    let diagonal = motion.power(&force, &moment).to_array();
+    let scale = group.most(state).to_array();
+    let [x, y, z] = [force.x.to_array(), force.y.to_array(), force.z.to_array()];
+    let [u, v, w] = [moment.x.to_array(), moment.y.to_array(), moment.z.to_array()];
+    for l in 0..LANES {
+        if group.live[l] {
+            let rotor = model.rotors.diagonal[group.rotors[l]];
+            out.diagonal[group.v_index[l]] = diagonal[l] + rotor;
+            out.scale[group.v_index[l]] = scale[l] + rotor;
+        }
+        let row = group.base_rows[l];
+        if row != NONE {
+            out.rows[row..row + BASE].copy_from_slice(&[x[l], y[l], z[l], u[l], v[l], w[l]]);
+        }
+    }
+    (force, moment)
+}
+
+/// Entries of a group at its ancestors, four bodies at a time: what moves an ancestor works against
+/// the same momentum.
+#[inline(always)]
+fn write_path(
+    group: &Group,
+    states: &[GroupState],
+    force: &Quad3,
+    moment: &Quad3,
+    out: &mut MassMatrix,
+) {
+    for step in &group.path {
+        let above = gather(&step.source, states, |s| &s.subspace);
+        let values = above.power(force, moment).to_array();
+        for (&entry, value) in step.entries.iter().zip(values) {
+            if entry != NO_ENTRY {
+                out.rows[entry as usize] = value;
             }
         }
-        // Along a chain the path of a group is that of the one before it and one more.
-        let is_link = group.role == Role::Link;
-        if is_link && layout.groups[g - 1].role == Role::Link {
-            out.path.push(states[g - 1].subspace);
-        } else if is_link {
-            out.path.clear();
-            let steps = group.path.iter().rev();
-            out.path.extend(steps.map(|step| gather(&step.source, states, |s| &s.subspace)));
-        }
-        // Entries at the ancestors: what moves one of them works against the same momentum.
-        let mut links = out.path.iter().rev();
-        for step in &group.path {
-            let above = match links.next() {
-                Some(above) if is_link => *above,
-                _ => gather(&step.source, states, |s| &s.subspace),
-            };
-            let values = above.power(&force, &moment).to_array();
-            for (&entry, value) in step.entries.iter().zip(values) {
-                if entry != NO_ENTRY {
-                    out.rows[entry as usize] = value;
-                }
+    }
+}
+
+/// Entries of a chain: of each body at four ancestors at a time, which stand in its row as they do
+/// along the chain, behind those of a base.
+#[inline(always)]
+fn write_chain(chain: &Chain, states: &[GroupState], model: &Model, out: &mut MassMatrix) {
+    let last = chain.len - 1;
+    out.along.clear();
+    out.along.extend((0..chain.len).step_by(LANES).map(|first| {
+        let places: [_; LANES] = std::array::from_fn(|l| chain.place((first + l).min(last)));
+        let subspaces = places.map(|(g, _)| &states[g].subspace);
+        QuadMotion::collect(subspaces, places.map(|(_, lane)| lane))
+    }));
+    for g in chain.groups() {
+        let group = &model.layout.groups[g];
+        let (force, moment) = write_own(group, &states[g], model, out);
+        for l in (0..LANES).filter(|&l| group.live[l]) {
+            let (force, moment) = (Quad3::spread(&force, l), Quad3::spread(&moment, l));
+            let row = &mut out.rows[out.pattern.row(group.v_index[l])];
+            let base = row.len() - chain.index(g, l);
+            let (fours, rest) = row[base..].as_chunks_mut::<LANES>();
+            let mut along = out.along.iter();
+            for (four, above) in fours.iter_mut().zip(&mut along) {
+                *four = above.power(&force, &moment).to_array();
+            }
+            if let Some(above) = along.next() {
+                let values = above.power(&force, &moment).to_array();
+                rest.copy_from_slice(&values[..rest.len()]);
             }
         }
     }
