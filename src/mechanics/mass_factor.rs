@@ -23,8 +23,8 @@ use crate::quad::{LANES, Quad};
 /// The mass matrix cannot be factored: some motion has no inertia.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "mass matrix is singular at `{coordinate}`: pivot {pivot:e} of diagonal entry {diagonal:e}; \
-     the joint moves no mass and has no rotor inertia"
+    "mass matrix is singular at `{coordinate}`: pivot {pivot:e} of diagonal entry {diagonal:e}; {}",
+    why(coordinate)
 )]
 pub struct SingularMass {
     /// Joint name, or `base vx` … `base wz`.
@@ -33,6 +33,16 @@ pub struct SingularMass {
     pub pivot: f64,
     /// The entry of `M` itself.
     pub diagonal: f64,
+}
+
+fn why(coordinate: &str) -> &'static str {
+    match coordinate.starts_with("base ") {
+        true => {
+            "no mass moves with the base alone; if the robot is mounted, its base is to be fixed: \
+             `base: Fixed`"
+        }
+        false => "the joint moves no mass and has no rotor inertia",
+    }
 }
 
 /// Factor `M = Lᵀ D L`: computes `M⁻¹ x` and `J M⁻¹ Jᵀ`.
