@@ -19,7 +19,7 @@ fn root() -> PathBuf {
 /// What a run left: its rows and its metrics.
 struct Run {
     recording: Recording,
-    metrics: Vec<(String, f64)>,
+    metrics: Vec<legwork_block::Metric>,
 }
 
 /// A diagram, with `--set` overrides.
@@ -246,7 +246,7 @@ fn observed_radius(x: &[f64]) -> f64 {
 fn the_three_eulers_are_stable_on_a_spring_where_drumwright_says() {
     for (set, stable) in SPRINGS {
         let run = run("constraint_solver/spring_damper.ron", set);
-        let radius = run.metrics.iter().find(|(name, _)| name == "spectral_radius").unwrap().1;
+        let radius = run.metrics.iter().find(|one| one.name == "spectral_radius").unwrap().value;
         assert_eq!(radius <= 1.0, *stable, "{set:?}: {radius}");
         // The velocity has a part of each eigenvector of the same size, the position has not.
         let v: Vec<f64> = run.rows("mass.velocity").into_iter().map(|(_, v)| v[0]).collect();

@@ -355,27 +355,27 @@ impl Block for ContactMetrics {
     }
 
     fn report(&self, plan: &Self::Plan, state: &State, report: &mut Report) {
-        report.metric("worst_penetration", state.worst.penetration);
+        report.metric_in("m", "worst_penetration", state.worst.penetration);
         if let Some(past) = state.worst.past_limit {
             report.metric("worst_past_limit", past);
         }
-        report.metric("worst_slip", state.worst.slip);
-        report.metric("worst_complementarity", state.worst.complementarity);
-        report.metric("worst_normal_force", state.worst.normal_force);
-        report.metric("drift", state.drift);
+        report.metric_in("m/s", "worst_slip", state.worst.slip);
+        report.metric_in("N*m", "worst_complementarity", state.worst.complementarity);
+        report.metric_in("N", "worst_normal_force", state.worst.normal_force);
+        report.metric_in("m", "drift", state.drift);
         report.metric("reopenings", f64::from(state.reopenings));
         if let Some(touchdown) = state.touchdown() {
-            report.metric("touchdown", touchdown);
+            report.metric_in("s", "touchdown", touchdown);
         }
         if self.mu.is_some() {
             report.metric("worst_cone_violation", state.worst.cone_violation);
         }
         if let Some(solved) = &state.solved {
             report.metric("worst_total_complementarity", solved.total);
-            report.metric("worst_normal_complementarity", solved.normal);
-            report.metric("worst_convex_lift", solved.lift);
+            report.metric_in("W", "worst_normal_complementarity", solved.normal);
+            report.metric_in("W", "worst_convex_lift", solved.lift);
         }
-        report.metric("final_normal_force", state.last.normal_force);
+        report.metric_in("N", "final_normal_force", state.last.normal_force);
         if plan.weight.is_some() {
             report.metric("final_weight_error", state.last.weight_error);
         }

@@ -129,8 +129,8 @@ impl Block for MomentumBalance {
     }
 
     fn report(&self, _: &Self::Plan, state: &State, report: &mut Report) {
-        report.metric("worst_force_residual", state.force);
-        report.metric("worst_moment_residual", state.moment);
+        report.metric_in("N", "worst_force_residual", state.force);
+        report.metric_in("N*m", "worst_moment_residual", state.moment);
     }
 }
 

@@ -245,8 +245,8 @@ impl Block for InverseKinematics {
     fn report(&self, _: &Plan, state: &State, report: &mut Report) {
         report.solver_calls += state.calls;
         report.solver_failures += state.failures;
-        report.metric("worst_position_error", state.worst_position_error);
-        report.metric("worst_orientation_error", state.worst_orientation_error);
+        report.metric_in("m", "worst_position_error", state.worst_position_error);
+        report.metric_in("rad", "worst_orientation_error", state.worst_orientation_error);
         if state.calls > 0 {
             report.metric("mean_iterations", state.iterations as f64 / state.calls as f64);
         }

@@ -192,7 +192,7 @@ pub use ports::{PortNote, Ports};
 pub use registry::{
     BindBlock, BlockKind, LoadResource, Registry, ResourceEntry, ResourceKind, Shelf, ShelfMut,
 };
-pub use report::{Report, Warning};
+pub use report::{Metric, Report, Warning};
 pub use resource::{Files, NoResource, OtherResources, Resource, Resources, other, typed};
 pub use signal::{
     Any, Array, Bool, Bus, Feed, Feeding, In, Int, Items, Leaves, Matrix, OptionalIn, Out,

@@ -1,5 +1,7 @@
 //! Reports of blocks at the end of a run.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 /// What a block noticed that makes a run doubtful, although its numbers are numbers.
@@ -15,11 +17,22 @@ pub struct Warning {
     pub message: String,
 }
 
+/// A figure of a whole run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// What it is, the same in every run: `worst_slip`.
+    pub name: String,
+    /// The figure.
+    pub value: f64,
+    /// Its unit, as `m/s`; empty for a pure number.
+    pub unit: Cow<'static, str>,
+}
+
 /// Collects metrics and solver counts of one block.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// Name → value, in the order reported.
-    pub metrics: Vec<(String, f64)>,
+    /// In the order reported.
+    pub metrics: Vec<Metric>,
     /// How often a solver was called.
     pub solver_calls: u64,
     /// How often a solver did not solve, by what the policy then did.
@@ -33,9 +46,19 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds a metric.
+    /// Adds a metric that is a pure number.
     pub fn metric(&mut self, name: &str, value: f64) {
-        self.metrics.push((name.into(), value));
+        self.metric_in("", name, value);
+    }
+
+    /// Adds a metric in a unit, such as `m/s`.
+    pub fn metric_in(&mut self, unit: &'static str, name: &str, value: f64) {
+        self.metrics.push(Metric { name: name.into(), value, unit: unit.into() });
+    }
+
+    /// The value of a metric.
+    pub fn value_of(&self, metric: &str) -> Option<f64> {
+        self.metrics.iter().find(|one| one.name == metric).map(|one| one.value)
     }
 
     /// Adds a file, unless there is one of this name.

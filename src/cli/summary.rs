@@ -104,15 +104,29 @@ fn check_line(execution: &Execution, i: usize) -> String {
 }
 
 fn write_metrics(execution: &Execution, out: &mut String) -> std::fmt::Result {
-    let metrics = execution.metrics();
-    if metrics.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "  metrics")?;
-    let width = metrics.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
-    for (name, unit, value) in metrics {
-        let unit = unit.map_or(String::new(), |unit| format!(" {unit}"));
-        writeln!(out, "    {name:width$}  {}{unit}", digits(value))?;
+    let mut write = |head: &str, metrics: &[(&str, f64, &str)]| {
+        if metrics.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "  {head}")?;
+        let width = metrics.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
+        for (name, value, unit) in metrics {
+            let value = format!("{} {unit}", digits(*value));
+            writeln!(out, "    {name:width$}  {}", value.trim_end())?;
+        }
+        Ok(())
+    };
+    let judged = execution.judged_metrics().map(|(value, number)| {
+        let unit = value.unit.as_deref().filter(|unit| *unit != "1").unwrap_or_default();
+        (value.name.as_str(), number, unit)
+    });
+    write("metrics", &judged.collect::<Vec<_>>())?;
+    for (path, report) in &execution.reports {
+        let nodes = &execution.program.nodes;
+        let kind = nodes.iter().find(|node| node.path == *path).map_or("", |node| node.kind);
+        let metrics = report.metrics.iter().map(|one| (one.name.as_str(), one.value, &*one.unit));
+        let head = format!("metrics of {path}, see `legwork blocks {kind}`");
+        write(&head, &metrics.collect::<Vec<_>>())?;
     }
     Ok(())
 }

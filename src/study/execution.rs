@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use legwork_block::{Measured, PortTable, Report, Slot, Unit, Warning};
+use legwork_block::{Measured, Metric, PortTable, Report, Slot, Unit, Warning};
 use legwork_program::{Check, CheckKind, JudgeValue, Node, Program};
 use legwork_runtime::recording::{Finished, Recorder, RecordingError};
 use legwork_runtime::{BlockTime, CheckState, Cursor, Decisive, RunFault, Simulation};
@@ -293,27 +293,31 @@ impl Execution {
         self.metrics().into_iter().map(|(name, _, value)| (name, value.into())).collect()
     }
 
+    /// The metrics of `judge:` with their values.
+    pub fn judged_metrics(&self) -> impl Iterator<Item = (&JudgeValue, f64)> {
+        let values = self.program.judge.iter().zip(&self.judged);
+        values.filter(|(value, _)| value.by.is_some()).map(|(value, number)| (value, *number))
+    }
+
     /// The metrics of `judge:` and what blocks measured: name, unit, value. A name that two have
     /// gets the block's path.
     pub fn metrics(&self) -> Vec<(String, Option<String>, f64)> {
-        let judged = || {
-            let values = self.program.judge.iter().zip(&self.judged);
-            values.filter(|(value, _)| value.by.is_some())
-        };
         let of_blocks = || {
-            self.reports.iter().flat_map(|(path, report)| {
-                report.metrics.iter().map(move |(name, value)| (path, name, *value))
-            })
+            self.reports
+                .iter()
+                .flat_map(|(path, report)| report.metrics.iter().map(move |metric| (path, metric)))
         };
         let names = || {
-            let judged = judged().map(|(value, _)| value.name.as_str());
-            judged.chain(of_blocks().map(|(_, name, _)| name.as_str()))
+            let judged = self.judged_metrics().map(|(value, _)| value.name.as_str());
+            judged.chain(of_blocks().map(|(_, metric)| metric.name.as_str()))
         };
         let shown = |unit: &Option<String>| unit.clone().filter(|unit| unit != "1");
-        let known = judged().map(|(value, x)| (value.name.clone(), shown(&value.unit), *x));
-        let measured = of_blocks().map(|(path, name, value)| {
+        let judged = self.judged_metrics();
+        let known = judged.map(|(value, x)| (value.name.clone(), shown(&value.unit), x));
+        let measured = of_blocks().map(|(path, Metric { name, value, unit })| {
             let twice = names().filter(|other| other == name).count() > 1;
-            (if twice { format!("{path}.{name}") } else { name.clone() }, None, value)
+            let unit = (!unit.is_empty()).then(|| unit.to_string());
+            (if twice { format!("{path}.{name}") } else { name.clone() }, unit, *value)
         });
         known.chain(measured).collect()
     }
@@ -345,12 +349,13 @@ impl Execution {
     }
 }
 
-/// `0.5 m < 0.495 m is missed by 0.005 m at t=0.1 s`, or `… by a margin of …`.
+/// `0.5 m < 0.495 m, missed by 0.005 m at t=0.1 s`, or `…, margin …`.
 fn measured_text(t: f64, found: &Measured) -> String {
     let Measured { measured, sign, bound, margin, unit } = found;
     let unit = unit.filter(|unit| *unit != Unit::ONE);
     let unit = unit.map_or(String::new(), |unit| format!(" {unit}"));
     let by = match *margin < 0.0 {
+        _ if measured.is_nan() || bound.is_nan() => "nothing to compare".to_owned(),
         true => format!("missed by {}{unit}", digits(-margin)),
         false => format!("margin {}{unit}", digits(*margin)),
     };

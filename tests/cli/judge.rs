@@ -217,3 +217,37 @@ fn products_of_mechanics_are_in_the_units_that_they_are_known_by() {
         assert_eq!(unit_of(name), Some(unit), "{name}: {}", run.out);
     }
 }
+
+/// A metric without a value is beyond every bound: a tolerance does not reach it, a `not` does.
+#[test]
+fn what_is_no_number_is_within_no_tolerance() {
+    let here = folder();
+    let with = |check: &str| {
+        format!(
+            r#"Diagram(
+    run: (stop: "1 s", step: "10 ms"),
+    blocks: {{ "x": Clock() }},
+    judge: {{ "late": Metric(of: "=x.y", by: Max, when: "=x.y > 5[s]") }},
+    checks: {{ "met": {check} }},
+)"#
+        )
+    };
+    let table = [
+        (r#"Finally(that: "=late == 3[s]", tolerance: "1 ms")"#, 3),
+        (r#"Finally(that: "=late < 3[s]", tolerance: "1 ms")"#, 3),
+        (r#"Always(that: "=late >= 3[s]", tolerance: "1e9 s")"#, 3),
+        (r#"Finally(that: "=x.y > 0[s] and 3[s] > late", tolerance: "1 ms")"#, 3),
+        (r#"Finally(that: "=late < 3[s]")"#, 3),
+        (r#"Finally(that: "=not (late < 3[s])", tolerance: "1 ms")"#, 0),
+        (r#"Finally(that: "=x.y > 0[s] or late < 3[s]", tolerance: "1 ms")"#, 0),
+    ];
+    for (check, code) in table {
+        write(&here, "a.ron", with(check));
+        let done = legwork(here.path(), &["run", "a.ron"]);
+        assert_eq!(done.code, code, "{check}: {}{}", done.out, done.err);
+        if code == 3 {
+            let said = done.out.contains("nothing to compare");
+            assert!(said, "{check}: {}", done.out);
+        }
+    }
+}

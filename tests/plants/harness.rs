@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use legwork::Disk;
-use legwork_block::Registry;
+use legwork_block::{Metric, Registry};
 use legwork_diagram::{Compiled, Options, compile};
 use legwork_program::Program;
 use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Sink};
@@ -62,7 +62,7 @@ pub(crate) fn failed_checks(simulation: &Simulation) -> Vec<String> {
 pub(crate) fn metrics(simulation: &Simulation) -> BTreeMap<String, f64> {
     let mut all = BTreeMap::new();
     for (path, report) in simulation.reports() {
-        for (name, value) in report.metrics {
+        for Metric { name, value, .. } in report.metrics {
             all.insert(format!("{path}.{name}"), value);
         }
     }

@@ -371,7 +371,7 @@ fn s6_2_called_blocks_appear_under_the_callers_path() {
     simulation.run().unwrap();
     let reports = simulation.reports();
     let (_, report) = reports.iter().find(|(path, _)| *path == "a.f").unwrap();
-    let metric = |name: &str| report.metrics.iter().find(|(known, _)| known == name).unwrap().1;
+    let metric = |name: &str| report.value_of(name).unwrap();
     // The last of four major steps has no update.
     assert_eq!((metric("remembered"), metric("function_calls")), (3.0, 6.0));
     assert!(reports.is_sorted_by_key(|(path, _)| *path));

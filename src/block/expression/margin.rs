@@ -1,9 +1,9 @@
 //! How far a condition is from changing: margins of its comparisons.
 //!
 //! The margin of `a < b` is b − a, of `a > b` a − b, of `a == b` −|a − b|, of `a != b` |a − b|. It
-//! is positive inside the bound, negative beyond it. `a and b` has the tighter of two margins,
-//! `a or b` the looser, `not a` the negative (A. Donzé and O. Maler, *Robust satisfaction of
-//! temporal logic over real-valued signals*, 2010, def. 4).
+//! is positive inside the bound, negative beyond it, and infinite where one of them is NaN.
+//! `a and b` has the tighter of two margins, `a or b` the looser, `not a` the negative (A. Donzé and
+//! O. Maler, *Robust satisfaction of temporal logic over real-valued signals*, 2010, def. 4).
 
 use serde::{Deserialize, Serialize};
 
@@ -58,8 +58,19 @@ impl Comparison {
             Binary::NotEqual => (left - right).abs(),
             _ => -(left - right).abs(),
         };
-        // Two infinities of one sign are as far apart as equal numbers.
-        let margin = if margin.is_nan() { 0.0 } else { margin };
+        let margin = match margin.is_nan() {
+            // What is no number is beyond every bound and every tolerance.
+            true if left.is_nan() || right.is_nan() => {
+                if op.apply(left, right) == 0.0 {
+                    f64::NEG_INFINITY
+                } else {
+                    f64::INFINITY
+                }
+            }
+            // Two infinities of one sign are as far apart as equal numbers.
+            true => 0.0,
+            false => margin,
+        };
         Self { left, right, margin, place: place as u32, negated: false }
     }
 

@@ -78,7 +78,7 @@ impl Engine {
             if found.unknowns[0].node.index() == node {
                 report.solver_calls += memory.solves;
                 report.solver_failures += memory.failures;
-                report.metrics.push(("iterations".into(), memory.iterations as f64));
+                report.metric("iterations", memory.iterations as f64);
             }
         }
     }

@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use legwork_block::{Report, Warning};
+use legwork_block::{Metric, Report, Warning};
 use legwork_program::Fnv;
 use legwork_runtime::Decisive;
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ pub(super) struct Row {
 #[derive(Clone, Serialize, Deserialize)]
 struct Reported {
     block: String,
-    metrics: Vec<(String, f64)>,
+    metrics: Vec<Metric>,
     solver_calls: u64,
     solver_failures: u64,
     notes: Vec<String>,
