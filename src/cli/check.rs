@@ -17,7 +17,7 @@ use super::{console, diagnostics, folder, interrupt};
 /// `legwork check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// The diagrams; a folder stands for all below it.
+    /// The diagrams; a folder stands for all below it. A mask or a patch is looked at by itself.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
@@ -81,7 +81,8 @@ fn check_one(
         }
         false => console::tell(text),
     };
-    say(&format!("{}: {}", diagram.name(), verdict(&checked)))?;
+    let alone = if diagram.is_part() { ", by itself" } else { "" };
+    say(&format!("{}: {}{alone}", diagram.name(), verdict(&checked)))?;
     let mut code = if checked.is_ok() { Code::Success } else { Code::Diagram };
     let variants: std::collections::BTreeMap<_, _> = checked.variants.iter().cloned().collect();
     let mut json = json!({

@@ -4,7 +4,7 @@
 use legwork_block::{Diagnostic, Diagnostics, FileId, Severity, Span};
 use legwork_runtime::{Proof, RoundtripError, Trials};
 
-use crate::diagram::Diagram;
+use crate::diagram::{Diagram, Survey};
 use crate::findings::Findings;
 use crate::model::Model;
 
@@ -36,13 +36,20 @@ impl Checked {
 }
 
 impl Diagram {
-    /// Compiles it once as it is and once with every choice of every variant.
+    /// Compiles it once as it is and once with every choice of every variant. A mask or a patch is
+    /// looked at by itself.
     pub fn check(&self) -> Checked {
         self.check_while(|| true)
     }
 
     /// [`Diagram::check`], which leaves further choices out once `goes_on` says no.
     pub fn check_while(&self, goes_on: impl Fn() -> bool) -> Checked {
+        if self.is_part() {
+            let Survey { diagnostics, sources, variants, .. } = self.survey();
+            let mut findings = Findings::default();
+            findings.add(diagnostics, &sources, None);
+            return Checked { findings, variants, choices: 0, model: None };
+        }
         let compiled = self.compile();
         let mut findings = Findings::default();
         findings.add(compiled.diagnostics, &compiled.sources, None);

@@ -63,6 +63,13 @@ impl Diagram {
         legwork_diagram::is_study(self.text())
     }
 
+    /// Whether the file is a mask or a patch, which is looked at by itself.
+    pub fn is_part(&self) -> bool {
+        ["Mask", "Patch"]
+            .iter()
+            .any(|kind| legwork_diagram::document::begins_with(self.text(), kind))
+    }
+
     /// The study that the file is.
     ///
     /// # Errors
