@@ -163,7 +163,6 @@ fn derivatives_that_are_offered_are_those_of_differences() {
         ("Select(indices: [2, 0, 2])", vec![vector(3)], near),
         ("Reshape(shape: [2, 2])", vec![vector(4)], near),
         ("Concat(count: 2)", vec![vector(2), vector(3)], near),
-        ("Concat(count: 2, of: Numbers)", vec![number(), number()], near),
         ("BusCreate(fields: [\"a\", \"b\"])", vec![vector(2), number()], near),
         ("Switch()", vec![vector(2), number(), vector(2)], near),
         ("ZeroOrderHold()", vec![vector(2)], near),

@@ -182,12 +182,13 @@ pub(crate) fn torques(model: &Model) -> Vec<Coordinate> {
     all
 }
 
-/// The unit of a port with a number for each coordinate, if they have one. Of joints that turn
-/// beside joints that slide it says nothing.
+/// The unit of a port with a number for each coordinate: one, or of joints that turn beside joints
+/// that slide a list.
 pub(crate) fn unit_of(coordinates: &[Coordinate]) -> PortUnit {
     match coordinates {
+        [] => PortUnit::Unspecified,
         [(_, first), rest @ ..] if rest.iter().all(|(_, unit)| unit == first) => (*first).into(),
-        _ => PortUnit::Unspecified,
+        all => PortUnit::List(all.iter().map(|(_, unit)| Some((*unit).into())).collect()),
     }
 }
 

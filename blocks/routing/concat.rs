@@ -11,27 +11,13 @@ use crate::math::sum::input_count;
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | in `u1`, `u2`, … | vectors of any length, or numbers with `of: Numbers` | any |
+/// | in `u1`, `u2`, … | numbers, and vectors of any length | any |
 /// | out `y` | vector of all elements | each element keeps its own |
 #[parameters(aliases("mux", "vector concatenate", "stack"))]
 pub struct Concat {
     /// How many inputs, at least 1; without it as many as are connected.
     #[default]
     pub count: Option<usize>,
-    /// What the inputs are: `Vectors` or `Numbers`.
-    #[default]
-    pub of: Pieces,
-}
-
-/// The inputs of a [`Concat`].
-#[parameters]
-#[derive(Copy, Default, PartialEq, Eq)]
-pub enum Pieces {
-    /// Vectors.
-    #[default]
-    Vectors,
-    /// Numbers.
-    Numbers,
 }
 
 impl Concat {
@@ -54,7 +40,9 @@ impl Pure for Concat {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         let count = self.count(ports.connected())?;
-        let node = ConcatVectors { scalar: vec![self.of == Pieces::Numbers; count] };
+        // Which are numbers is seen from what is connected.
+        let node = ConcatVectors { scalar: vec![false; count] };
+        ports.joins();
         let plan = Pure::plan(&node, ports)?;
         Ok((node, plan))
     }
@@ -92,13 +80,6 @@ mod tests {
         let given = [Type::vector(2), Type::vector(0), Type::vector(1)];
         let mut bench = Bench::new(concat, &given).expect("a concatenation");
         assert_eq!(bench.y(0.0, &[("u1", &[1.0, 2.0]), ("u3", &[3.0])]), [1.0, 2.0, 3.0]);
-    }
-
-    #[test]
-    fn numbers_make_a_vector() {
-        let concat: Concat = block(json!({ "count": 2, "of": "Numbers" }));
-        let mut bench = Bench::new(concat, &[Type::Real, Type::Real]).expect("a concatenation");
-        assert_eq!(bench.y(0.0, &[("u1", &[1.0]), ("u2", &[2.0])]), [1.0, 2.0]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use legwork_block::Registry;
 
 pub use block_matrix::BlockMatrix;
 pub use bus_create::BusCreate;
-pub use concat::{Concat, Pieces};
+pub use concat::Concat;
 pub use function_caller::FunctionCaller;
 pub use reshape::Reshape;
 pub use select::Select;

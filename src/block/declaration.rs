@@ -98,7 +98,7 @@ pub enum PortUnit {
     Each(Vec<SymbolicUnit>),
     /// Of an input whose elements have several units: those that an element may have, as `N, N m`.
     Among(&'static str),
-    /// Of an output: the unit of every element of a vector; `None` of one that fits any.
+    /// The unit of every element of a vector; `None` of one that fits any.
     List(Vec<Option<SymbolicUnit>>),
     /// The unit that all of these have, if it is one: a signal put together from parts.
     Common(Vec<PortUnit>),
@@ -269,6 +269,9 @@ pub struct Declaration {
     /// Variables that stand for the type of something that it computes with: a number, a vector or
     /// a matrix, but no truth value.
     pub numbers: SmallVec<[Var; 4]>,
+    /// Whether it is a [`ConcatVectors`](crate::ConcatVectors), whose inputs are numbers or vectors
+    /// as what is connected.
+    pub joins: bool,
     /// Functions that it needs.
     pub functions: Vec<FunctionDeclaration>,
     /// Warnings for the diagram's author.

@@ -250,6 +250,12 @@ impl<'a> Ports<'a> {
         var
     }
 
+    /// States that the block is a [`ConcatVectors`](crate::ConcatVectors) of which it is seen from
+    /// what is connected which inputs are numbers: it is then planned anew.
+    pub fn joins(&mut self) {
+        self.declaration.joins = true;
+    }
+
     /// A dimension to be inferred.
     pub fn dim(&mut self) -> Dim {
         Dim::var(self.var())

@@ -124,8 +124,7 @@ impl Pure for ConcatVectors {
             } else {
                 let n = ports.dim();
                 let u = ports.input(name, &Vector(n.clone()));
-                let hint = "numbers are joined with `of: Numbers`";
-                ports.note_in(u).same_unit(unit).argument_hint(hint);
+                ports.note_in(u).same_unit(unit);
                 total = total + n;
                 pieces.push(Piece::Vector(u));
             }

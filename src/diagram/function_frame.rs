@@ -61,7 +61,7 @@ pub(crate) fn block(
         },
         var_base: caller.var_base,
         planned,
-        joins_copies: false,
+        joins: false,
         every: None,
         inputs: vec![None; function.results.len()],
         asked: Vec::new(),

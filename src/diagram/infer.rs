@@ -18,7 +18,9 @@ use crate::select::Units;
 use crate::survey::KnownPart;
 use crate::unify::{Solution, readable};
 use crate::units::{Cause, UnitTerm};
-use misfit::{ARRAY_HINT, Misfit, TRUTH_HINT, fit, is_array_for_vector, number_hint, shared_part};
+use misfit::{
+    ARRAY_HINT, Misfit, NUMBER_HINT, TRUTH_HINT, fit, is_array_for_vector, number_hint, shared_part,
+};
 use wire::{Blocked, Carried, Sources};
 
 /// A network with every type known. Only [`infer`] makes one.
@@ -143,7 +145,7 @@ impl<'a> Inference<'a> {
         let next_var = network.var_count;
         let mut solution = Solution::default();
         solution.grow(next_var);
-        let joins = |block: &BlockId| network.blocks[*block].joins_copies;
+        let joins = |block: &BlockId| network.blocks[*block].joins;
         let undecided = network.by_path.iter().copied().filter(joins).collect();
         Self {
             network,
@@ -168,7 +170,7 @@ impl<'a> Inference<'a> {
         let mut open: Vec<Open> = Vec::with_capacity(self.network.blocks.len());
         let mut misfits: Vec<Misfit> = Vec::new();
         for block in self.sources_first() {
-            if !self.network.blocks[block].joins_copies {
+            if !self.network.blocks[block].joins {
                 self.open_wires(block, &mut open);
             }
         }
@@ -359,8 +361,13 @@ impl<'a> Inference<'a> {
                     (Type::Vector(n), Type::Real | Type::Int) => number_hint(n),
                     _ => None,
                 };
-                let array = is_array_for_vector(&expected, &given).then(|| ARRAY_HINT.to_owned());
-                diagnostics.push(array.or(number).into_iter().fold(told, Diagnostic::hint));
+                let hint = match (&expected, &given) {
+                    (Type::Bool, Type::Real) => Some(NUMBER_HINT),
+                    (Type::Real, Type::Bool) => Some(TRUTH_HINT),
+                    _ => is_array_for_vector(&expected, &given).then_some(ARRAY_HINT),
+                };
+                let hint = hint.map(str::to_owned).or(number);
+                diagnostics.push(hint.into_iter().fold(told, Diagnostic::hint));
                 continue;
             }
             let Some(unit) = assertion.unit else { continue };

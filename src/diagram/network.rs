@@ -57,9 +57,9 @@ pub(crate) struct NetworkBlock {
     pub(crate) var_base: u32,
     /// Its plan.
     pub(crate) planned: Arc<dyn PlannedBlock>,
-    /// Whether the block joins the copies of a for-each, and it is not known yet which of its
-    /// inputs are one number: then its declaration says nothing of types.
-    pub(crate) joins_copies: bool,
+    /// Whether the block joins signals, and it is not known yet which of its inputs are one number:
+    /// then its declaration says nothing of types.
+    pub(crate) joins: bool,
     /// `every:`, if it is stated.
     pub(crate) every: Option<Sampling>,
     /// What each input port reads, in the order of the declaration.

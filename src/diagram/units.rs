@@ -42,7 +42,7 @@ impl UnitTerm {
     pub(crate) fn wanted(unit: &PortUnit) -> impl Iterator<Item = Self> {
         let (one, each) = match unit {
             PortUnit::Each(parts) => (None, parts.as_slice()),
-            PortUnit::Unspecified | PortUnit::Among(_) => (None, &[][..]),
+            PortUnit::Unspecified | PortUnit::Among(_) | PortUnit::List(_) => (None, &[][..]),
             other => (Some(Self::of(other)), &[][..]),
         };
         one.into_iter().chain(each.iter().cloned().map(Self::Of))

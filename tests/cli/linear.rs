@@ -405,7 +405,7 @@ fn a_state_that_moves_is_told_by_its_rate() {
     let text = r#"Diagram(format: 2, run: (stop: "1 s", step: "1 ms"), blocks: {
         "hold": Lqr(gain: [0, 0], in: { "x": "both.y" }),
         "mass": SecondOrderIntegrator(velocity: 2.0, in: { "u": "hold.u" }),
-        "both": Concat(of: Numbers, in: { "u1": "mass.position", "u2": "mass.velocity" }),
+        "both": Concat(in: { "u1": "mass.position", "u2": "mass.velocity" }),
     })"#;
     std::fs::write(here.path().join("mass.ron"), text).expect("a file");
     for every in [&[][..], &["--set", "hold.every=20 ms"], &["--set", "hold.every=5 ms"]] {

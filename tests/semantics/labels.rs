@@ -1,6 +1,6 @@
 //! What the elements of vectors are called.
 
-use super::harness::{program, program_of};
+use super::harness::{numbers, program, program_of, run};
 
 const LEG: [&str; 3] = ["abad", "hip", "knee"];
 
@@ -56,4 +56,33 @@ fn names_that_differ_cancel() {
     for path in ["plain.y", "other.y", "after.y", "turned.y"] {
         assert!(program.labels(path).is_empty(), "{path}");
     }
+}
+
+/// What is connected says which inputs are numbers: behind a chain, in a part, in a loop through a
+/// state.
+#[test]
+fn numbers_and_vectors_are_joined_in_one() {
+    let recording = run(r#"Diagram(run: (stop: "2 ms", step: "1 ms"),
+        blocks: {
+            "a": Constant(value: 1),
+            "b": Constant(value: [2, 3]),
+            "c": Gain(gain: 4, in: { "u": "a.y" }),
+            "all": Concat(in: { "u1": "twice.y", "u2": "b.y", "u3": "half.c" }),
+            "twice": Gain(gain: 2, in: { "u": "a.y" }),
+            "half": Subsystem(
+                ports: (in: { "c": "Real" }, out: { "c": "Real" }), in: { "c": "c.y" },
+                blocks: { "c": Gain(gain: 0.5, in: { "u": "^c" }) }, out: { "c": "c.y" },
+            ),
+            "digits": Fcn(
+                expression: "=u[0] + 10*u[1] + 100*u[2] + 1000*u[3]", lengths: { "u": 4 },
+                in: { "u": "all.y" },
+            ),
+            "x": Integrator(initial: 0.5, in: { "u": "back.y[0]" }),
+            "back": Gain(gain: -1, in: { "u": "pair.y" }),
+            "pair": Concat(in: { "u1": "x.y", "u2": "one.y" }),
+            "one": Concat(in: { "u1": "x.y" }),
+        },
+        log: ["digits.y", "back.y[1]"])"#);
+    assert_eq!(numbers(&recording, "digits.y"), [(0.0, 2322.0)]);
+    assert_eq!(numbers(&recording, "back.y[1]")[0], (0.0, -0.5));
 }

@@ -228,7 +228,7 @@ impl Expander<'_> {
                 collected.insert(name.to_owned(), Collected::Broken);
                 continue;
             };
-            self.blocks[block].joins_copies = !stack;
+            self.blocks[block].joins = !stack;
             let frames = copies.values().copied().collect();
             self.copies.push(PendingCopies { block, node: argument, frames });
             collected.insert(name.to_owned(), Collected::Block(block));

@@ -467,7 +467,7 @@ impl Expander<'_> {
             }
             let broken = |&(v, _): &(f64, Option<Unit>)| if above { v > limit } else { v < limit };
             if let Some((bad, found)) = numbers.iter().copied().find(broken) {
-                let unit = unit.or(found);
+                let unit = unit.or(found).filter(|unit| *unit != Unit::ONE);
                 let limit = Value::Real { value: limit, unit };
                 let bad = Value::Real { value: bad, unit };
                 let relation = if above { "at most" } else { "at least" };

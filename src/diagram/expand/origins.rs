@@ -227,11 +227,29 @@ pub(crate) fn is_same(a: &Diagnostic, b: &Diagnostic) -> bool {
     };
     let place = |one: &Diagnostic| (one.code, one.primary.span);
     let is_twice = || place(a) == place(b) && is_moved(a) && is_moved(b) && tail(a) == tail(b);
+    // The same mistake of every copy of a part.
+    let is_of_copies =
+        || place(a) == place(b) && without_keys(&a.message) == without_keys(&b.message);
     // What an interface says of an input, and what is inside of the same.
     let is_of_type = |one: &Diagnostic| matches!(one.code, "wrong-type" | "wrong-shape");
     let is_interface = || a.message.starts_with("input `") && is_moved(b);
     is_twice()
+        || is_of_copies()
         || (a.primary.span == b.primary.span && is_of_type(a) && is_of_type(b) && is_interface())
+}
+
+/// A message without what tells the copies of a part from one another, as in `foot[left].point`.
+fn without_keys(message: &str) -> String {
+    let mut depth = 0_u32;
+    let mut is_outside = |&c: &char| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    };
+    message.chars().filter(&mut is_outside).collect()
 }
 
 /// Whether a message names something inside the part of this path.

@@ -83,7 +83,7 @@ impl Inference<'_> {
     }
 
     /// The units of a part of an output whose numbers have several.
-    fn each_of(&self, part: &PortPart) -> Option<Each> {
+    pub(super) fn each_of(&self, part: &PortPart) -> Option<Each> {
         let ty = self.solution.ty(&self.network.output(part).ty);
         let Selected { ty, units, part: run, .. } = select(&ty, &part.select, part.span)?.ok()?;
         if !units.each.is_empty() {

@@ -1,4 +1,4 @@
-//! Blocks that join the copies of a for-each: their declaration follows from types.
+//! Blocks that join numbers and vectors, such as the copies of a for-each: their declaration follows from types.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::ids::BlockId;
 use crate::network::Source;
 
 impl Inference<'_> {
-    /// Makes the declaration of every block that joins copies and of which it is known which of
+    /// Makes the declaration of every block that joins signals and of which it is known which of
     /// its inputs are numbers; with `all`, of every other too: what is not known is a vector. Gives
     /// the wires that are to be looked at from now on.
     pub(super) fn decide_joined(&mut self, all: bool) -> Vec<Open> {
@@ -54,7 +54,7 @@ impl Inference<'_> {
         };
         in_variables_from(self.next_var, &mut declaration);
         let block = &mut self.network.blocks[id];
-        block.joins_copies = false;
+        block.joins = false;
         block.var_base = self.next_var;
         block.declaration = declaration;
         block.planned = Arc::clone(&planned);

@@ -11,6 +11,9 @@ use crate::unify::{Solution, readable};
 /// What helps where a truth value meets a block that computes.
 pub(super) const TRUTH_HINT: &str = "`Switch` chooses between two numbers by a truth value";
 
+/// What helps where a number meets a port that takes a truth value.
+pub(super) const NUMBER_HINT: &str = "`Compare` makes a truth value of a number";
+
 /// What helps where an array meets a port that takes a vector.
 pub(super) const ARRAY_HINT: &str =
     "`Concat(\"…\")` in `collect:` makes one vector of what the copies show, `Array` an array";
@@ -26,7 +29,7 @@ pub(super) fn number_hint(n: &Dim) -> Option<String> {
     let n = n.known()?;
     Some(format!(
         "`Constant(value: \"=repeat(x, {n})\")` is a vector of {n} equal numbers; \
-         `Concat(of: Numbers)` makes one of numbers"
+         `Concat` makes one of numbers"
     ))
 }
 
@@ -90,6 +93,9 @@ pub(super) fn fit(
         }
         if (&expected, &found) == (&Type::Real, &Type::Bool) {
             diagnostic = diagnostic.hint(TRUTH_HINT);
+        }
+        if (&expected, &found) == (&Type::Bool, &Type::Real) {
+            diagnostic = diagnostic.hint(NUMBER_HINT);
         }
         if is_array_for_vector(&expected, &found) {
             diagnostic = diagnostic.hint(ARRAY_HINT);

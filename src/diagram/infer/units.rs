@@ -5,11 +5,11 @@ use std::collections::{BTreeSet, VecDeque};
 use legwork_block::quantity::turns_hint;
 use legwork_block::{Diagnostic, Diagnostics, PortUnit, Span, SymbolicUnit, Unit, Var, parse_unit};
 
-use super::Inference;
-use super::wire::Blocked;
+use super::wire::{Blocked, Carried};
+use super::{Inference, Open};
 use crate::expand::Assertion;
 use crate::ids::{BlockId, Id as _};
-use crate::network::{Source, source_text};
+use crate::network::{Source, Wire, source_text};
 use crate::units::{Cause, Clash, UnitTerm};
 
 /// An output put together from parts: it has a unit if they have one.
@@ -106,8 +106,16 @@ impl Inference<'_> {
         for block in self.network.by_path.clone() {
             for input in 0..self.network.blocks[block].inputs.len() {
                 let of = &self.network.blocks[block];
-                let PortUnit::Among(text) = of.declaration.inputs[input].unit else { continue };
                 let Some(wire) = of.inputs[input].clone() else { continue };
+                let text = match &of.declaration.inputs[input].unit {
+                    PortUnit::Among(text) => *text,
+                    PortUnit::List(list) => {
+                        let list = list.clone();
+                        self.units_one_by_one(Open { block, input }, &list, &wire, diagnostics);
+                        continue;
+                    }
+                    _ => continue,
+                };
                 let each = text.split(',').map(|unit| unit.trim().replace(' ', "*"));
                 let each =
                     each.map(|unit| parse_unit(&unit.replace('²', "^2")).map(|(unit, _)| unit));
@@ -135,6 +143,47 @@ impl Inference<'_> {
                 }
                 diagnostics.push(found);
             }
+        }
+    }
+
+    /// Holds each element of what is connected to an input against the unit of its own.
+    fn units_one_by_one(
+        &mut self,
+        Open { block, input }: Open,
+        list: &[Option<SymbolicUnit>],
+        wire: &Wire,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let Source::Port(part) = &wire.source else { return };
+        if self.is_of_bare(&wire.source) {
+            return;
+        }
+        let each = self.each_of(part).unwrap_or_else(|| {
+            let one = match self.carried(&wire.source) {
+                Ok(Carried { unit: UnitTerm::Of(unit), .. }) => Some(unit),
+                _ => None,
+            };
+            vec![one; list.len()]
+        });
+        let known = |unit: &Option<SymbolicUnit>| {
+            self.solution.units.unit(unit.as_ref()?)?.known().filter(|unit| *unit != Unit::ONE)
+        };
+        for (i, (own, wanted)) in each.iter().zip(list).enumerate() {
+            let (Some(own), Some(wanted)) = (known(own), known(wanted)) else { continue };
+            if own.agrees(wanted) {
+                continue;
+            }
+            let of = &self.network.blocks[block];
+            let name = &of.declaration.inputs[input].name;
+            let message =
+                format!("`{}.{name}[{i}]` expected the unit {wanted}, found {own}", of.path);
+            let hint = "`Concat` joins numbers of several units";
+            let mut found = Diagnostic::error("unit-mismatch", wire.span, message).hint(hint);
+            if let Some((span, source)) = self.place_of(&wire.source) {
+                found = found.also(span, format!("element {i} of {source} is in {own}"));
+            }
+            diagnostics.push(found);
+            return;
         }
     }
 

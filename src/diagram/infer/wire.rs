@@ -1,6 +1,7 @@
 //! What a source carries: type, unit, frame.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use legwork_block::{Diagnostic, Dim, Span, SymbolicUnit, Type, Unit, Var};
 
@@ -67,7 +68,7 @@ impl Sources<'_> {
     }
 
     fn port(&mut self, part: &PortPart) -> Result<Carried, Blocked> {
-        if self.network.blocks[part.block].joins_copies {
+        if self.network.blocks[part.block].joins {
             return Err(Blocked::Unknown);
         }
         let output = self.network.output(part);
@@ -135,11 +136,19 @@ impl Sources<'_> {
 
     /// The unit of some elements of a list, if they have one.
     fn of_elements(&self, list: &[Option<SymbolicUnit>], select: &[Select]) -> UnitTerm {
-        let range = match *select {
-            [Select::Index(i)] => i..i.saturating_add(1),
-            [Select::Slice(start, end)] => start..end.unwrap_or(list.len()),
-            _ => return UnitTerm::Unspecified,
-        };
+        let mut range = 0..list.len();
+        for step in select {
+            let Range { start, end } = range;
+            range = match *step {
+                Select::Index(i) => start + i..start + i + 1,
+                Select::Slice(first, past) => start + first..past.map_or(end, |past| start + past),
+                Select::Part { index, count } => {
+                    let len = (end - start) / count.max(1);
+                    start + index * len..start + (index + 1) * len
+                }
+                Select::Element(..) | Select::Field(_) => return UnitTerm::Unspecified,
+            };
+        }
         let mut units = list.get(range).unwrap_or_default().iter().flatten();
         let Some(first) = units.next() else { return UnitTerm::Unspecified };
         match units.all(|unit| unit == first) {
