@@ -14,6 +14,9 @@ use crate::signal::shape;
 /// The switch changes at major steps only (at samples, with `every:`), and minor steps hold the
 /// output. A variable step is cut where an input crosses; under fixed steps that is noticed at the
 /// next major step. The input feeds through.
+///
+/// The output is a number. A truth value of it is made by `Compare(op: ">", to: 0.5)`, a number of a
+/// truth value by `Switch(criterion: True)`.
 #[ports(
     self.check_numbers()?;
     ports.updates();

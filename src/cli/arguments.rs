@@ -104,9 +104,10 @@ impl Overrides {
 #[derive(Debug, Args)]
 pub(crate) struct BlocksArguments {
     /// A kind of block, such as `UnitDelay`, a type of its parameters, such as `FrictionCone`, a
-    /// shelf, such as `sources`, or a page of the language, such as `ForEach`.
+    /// shelf, such as `sources`, a page of the language, such as `ForEach`, or a built-in file or
+    /// folder of files, such as `std:masks`; `std:` lists all of them.
     pub(crate) name: Option<String>,
-    /// Find the kinds whose manuals hold all of these words.
+    /// Find the kinds and the built-in files whose manuals hold all of these words.
     #[arg(long, value_name = "WORD", num_args = 1.., conflicts_with = "name")]
     pub(crate) search: Vec<String>,
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use legwork_block::Registry;
-use legwork_study::manual::{self, Hit, Section, Shelf, Suggestion};
+use legwork_block::{Registry, nearest};
+use legwork_study::manual::{self, BuiltIn, Hit, Section, Shelf, Suggestion};
 use legwork_study::{Library, reference};
 use serde_json::{Value, json};
 
@@ -33,11 +33,8 @@ pub(crate) fn blocks(arguments: &BlocksArguments, library: &Library) -> Result<A
 /// If there is nothing of this name; the message names the nearest.
 pub(crate) fn explain(name: &str, library: &Library) -> Result<Answer, Failure> {
     let registry = library.registry();
-    // Masks, robots and interfaces explain themselves.
-    if let Some(text) = name.strip_prefix("std:").and_then(|path| registry.find_file(path)) {
-        let text = String::from_utf8_lossy(text).into_owned();
-        let json = json!({ "file": name, "text": text });
-        return Ok(Answer::new(Code::Success, json).text(text));
+    if let Some(path) = name.strip_prefix("std:") {
+        return file(path, registry);
     }
     if let Some(shelf) = manual::shelf(name, registry) {
         return Ok(list(&[shelf]));
@@ -66,7 +63,7 @@ pub(crate) fn explain(name: &str, library: &Library) -> Result<Answer, Failure> 
             let pages = reference::find(name, &all);
             if pages.is_empty() {
                 // Another word for it.
-                match manual::also_called(name, registry)[..] {
+                match &manual::also_called(name, registry)[..] {
                     [] => {}
                     [kind] => return explain(kind, library),
                     _ => return Ok(search(name, registry)),
@@ -96,6 +93,34 @@ pub(crate) fn explain(name: &str, library: &Library) -> Result<Answer, Failure> 
     Ok(Answer::new(Code::Success, json).text(texts.join("\n")))
 }
 
+/// A built-in file, which explains itself, or the files of a folder, each with its summary.
+///
+/// # Errors
+/// If there is neither; the message names the nearest.
+fn file(path: &str, registry: &Registry) -> Result<Answer, Failure> {
+    if let Some(text) = registry.find_file(path) {
+        let text = String::from_utf8_lossy(text).into_owned();
+        let json = json!({ "file": format!("std:{path}"), "text": text });
+        return Ok(Answer::new(Code::Success, json).text(text));
+    }
+    let files = manual::built_in(path, registry);
+    if files.is_empty() {
+        let hint = match nearest(path, registry.files()) {
+            Some(near) => format!("did you mean `std:{near}`?"),
+            None => "`legwork blocks std:` lists all".to_owned(),
+        };
+        return Err(Failure::usage(format!("no file or folder `std:{path}` is built in; {hint}")));
+    }
+    let width = files.iter().map(|file| file.file.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for BuiltIn { file, summary, .. } in &files {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}", format!("{file:width$}  {summary}").trim_end());
+    }
+    text += "\n`legwork blocks std:PATH` prints one.\n";
+    Ok(Answer::new(Code::Success, json!({ "files": files })).text(text))
+}
+
 /// All kinds of some shelves, each with its summary.
 fn list(shelves: &[Shelf]) -> Answer {
     let kinds = || shelves.iter().flat_map(|shelf| &shelf.kinds);
@@ -110,7 +135,8 @@ fn list(shelves: &[Shelf]) -> Answer {
         text.push('\n');
     }
     text += "`legwork blocks KIND` prints the manual of one, `legwork blocks --search WORDS` finds \
-             kinds,\n`legwork help` explains the language.\n";
+             kinds,\n`legwork blocks std:` lists the built-in masks, robots and interfaces, `legwork \
+             help` explains\nthe language.\n";
     let of = |section| -> Value {
         kinds().filter(|listed| listed.section == section).map(|listed| json!(listed)).collect()
     };
@@ -122,7 +148,7 @@ fn list(shelves: &[Shelf]) -> Answer {
     Answer::new(Code::Success, json).text(text)
 }
 
-/// The kinds whose manuals hold the words, each with the lines where they are.
+/// The kinds and files whose manuals hold the words, each with the lines where they are.
 fn search(words: &str, registry: &Registry) -> Answer {
     let hits = manual::search(words, registry);
     let width = hits.iter().map(|hit| hit.kind.len()).max().unwrap_or(0);

@@ -238,9 +238,15 @@ fn say(found: &Design) {
         let names = found.left_out.join(", ");
         console::note(&format!("  left out   {names}: the block sees nothing of it"));
     }
-    let poles: Vec<String> =
-        found.poles.iter().filter(|pole| pole.im >= 0.0).map(|pole| complex(*pole)).collect();
-    console::note(&format!("  poles      {}", poles.join(", ")));
+    let listed = |poles: &[c64]| {
+        let pairs = poles.iter().filter(|pole| pole.im >= 0.0).map(|pole| complex(*pole));
+        pairs.collect::<Vec<String>>().join(", ")
+    };
+    console::note(&format!("  poles      {}", listed(&found.poles)));
+    if found.plant.system.period.is_some() {
+        let poles = listed(&found.continuous_poles());
+        console::note(&format!("             in continuous time, s = ln(z)/T: {poles} [1/s]"));
+    }
     if let Some((name, rate)) = found.drift() {
         console::note(&format!(
             "warning: it is no equilibrium: `{name}` moves at {} per second, and what is written \

@@ -56,7 +56,8 @@ pub(crate) fn find(
 ) -> Option<Rates> {
     let stated = stated_multiples(network, run, log_periods, diagnostics);
     let found = propagate(network, has_loop, diagnostics);
-    crossings(network, &found, diagnostics);
+    let step = (!run.is_variable).then_some(run.step.0);
+    crossings(network, &found, step, diagnostics);
     let found = found.into_iter().collect::<Option<Vec<Found>>>()?;
     let (base, step_ticks, stop_tick) = stated?;
     let rate = |found: Found| match found {
@@ -222,8 +223,12 @@ fn propagate(
                         format!("{} has continuous state and no period", block.path),
                     )
                     .hint(
-                        "leave `every:` out, state `discrete: true` if the block has it, or sample \
-                         its outputs with a ZeroOrderHold",
+                        "leave `every:` out or move the block out of its Group, and sample its \
+                         outputs with a ZeroOrderHold",
+                    )
+                    .hint(
+                        "or make it discrete: `discrete: true` if the block has it, a \
+                         DiscreteIntegrator for an Integrator",
                     ),
                 );
             }
@@ -409,8 +414,14 @@ fn sources_of(network: &Network, b: usize, sources: &mut Vec<usize>) {
     sources.dedup();
 }
 
-/// Semantics 2.4: between two periods one must divide the other, with offsets that agree.
-fn crossings(network: &Network, found: &[Option<Found>], diagnostics: &mut Diagnostics) {
+/// Semantics 2.4: between two periods one must divide the other, with offsets that agree. Periods
+/// that are proposed are whole multiples of a fixed `step`.
+fn crossings(
+    network: &Network,
+    found: &[Option<Found>],
+    step: Option<Ratio>,
+    diagnostics: &mut Diagnostics,
+) {
     for b in 0..network.root.blocks.len() {
         let block = root(network, b);
         let Some(rate @ Found::Periodic(..)) = found[b] else { continue };
@@ -422,7 +433,7 @@ fn crossings(network: &Network, found: &[Option<Found>], diagnostics: &mut Diagn
             wire.source.each_port(&mut |port| {
                 let s = network.node(port.block);
                 let port = format_args!("{}.{}", block.path, input.name);
-                let conflict = found[s].and_then(|source| crossing(port, rate, source));
+                let conflict = found[s].and_then(|source| crossing(port, rate, source, step));
                 diagnostics.extend(conflict.map(|(message, proposal)| {
                     let found = Diagnostic::error("rate-conflict", wire.span, message)
                         .also(root(network, s).span, "the source");
@@ -441,6 +452,7 @@ fn crossing(
     port: std::fmt::Arguments<'_>,
     reader: Found,
     source: Found,
+    step: Option<Ratio>,
 ) -> Option<(String, Option<String>)> {
     let (Found::Periodic(period, offset), Found::Periodic(from, from_offset)) = (reader, source)
     else {
@@ -449,11 +461,19 @@ fn crossing(
     if fits((period, offset), (from, from_offset)) {
         return None;
     }
+    let (fast, slow) = if from <= period { (from, period) } else { (period, from) };
+    let (wrong, proposal) = match slow.whole_multiple_of(fast) {
+        None => ("neither rate divides the other", propose(fast, slow, step)),
+        Some(_) => (
+            "the offsets do not agree",
+            Some(format!("offsets that differ by 0 or a whole multiple of {fast} fit")),
+        ),
+    };
     let message = format!(
         "`{port}` runs every {period} (offset {offset}), its source every {from} \
-         (offset {from_offset}): neither rate divides the other"
+         (offset {from_offset}): {wrong}"
     );
-    Some((message, propose(from, period)))
+    Some((message, proposal))
 }
 
 fn fits(a: (Ratio, Ratio), b: (Ratio, Ratio)) -> bool {
@@ -468,16 +488,18 @@ const PARTS: [f64; 10] = [1.0, 2.0, 4.0, 5.0, 8.0, 10.0, 20.0, 25.0, 50.0, 100.0
 
 /// The nearest periods for the slower side that the faster divides, and a part of the slower for
 /// the faster.
-fn propose(from: Ratio, to: Ratio) -> Option<String> {
-    let (fast, slow) = if from <= to { (from, to) } else { (to, from) };
+fn propose(fast: Ratio, slow: Ratio, step: Option<Ratio>) -> Option<String> {
     let multiple = (slow.to_f64() / fast.to_f64()).floor().max(1.0);
     let low = fast.times(Ratio::from_decimal(multiple)?)?;
     let high = fast.times(Ratio::from_decimal(multiple + 1.0)?)?;
     let ratio = slow.to_f64() / fast.to_f64();
     let far = |part: f64| (part / ratio).max(ratio / part);
-    let parts = PARTS.into_iter().min_by(|a, b| far(*a).total_cmp(&far(*b)))?;
-    let part = slow.times(Ratio::from_decimal(1.0 / parts)?)?;
+    let part = |parts: &f64| slow.times(Ratio::from_decimal(1.0 / parts)?);
+    let is_countable = |part: Ratio| step.is_none_or(|step| ticks(part, step).is_some());
+    let possible = PARTS.iter().filter(|parts| part(parts).is_some_and(is_countable));
+    let part = part(possible.min_by(|a, b| far(**a).total_cmp(&far(**b)))?)?;
     Some(format!(
-        "the slower one fits {fast} every {low} or {high}; the faster one fits {slow} every {part}"
+        "they fit with the slower one every {low} or {high} (not {slow}), or with the faster one \
+         every {part} (not {fast})"
     ))
 }

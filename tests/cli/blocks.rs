@@ -115,6 +115,24 @@ fn kinds_are_found_by_words_of_their_manuals() {
     assert_eq!(none, "no manual holds `sturation`; did you mean `Saturation`?\n");
 }
 
+/// A folder of built-in files is listed, a file printed; searches find both kinds of things.
+#[test]
+fn built_in_files_are_listed_and_found() {
+    let here = folder();
+    let masks = legwork(here.path(), &["blocks", "std:masks"]).out;
+    assert!(masks.contains("std:masks/low_pass.ron  ") && !masks.contains("std:robots"), "{masks}");
+    let all = legwork(here.path(), &["blocks", "std:", "--json"]).json();
+    let files = all["files"].as_array().expect("a list");
+    assert!(files.iter().any(|file| file["file"] == "std:robots/go2.ron"), "{files:?}");
+    let one = legwork(here.path(), &["blocks", "std:masks/low_pass.ron"]).out;
+    assert!(one.contains("\"cutoff\""), "{one}");
+    let found = legwork(here.path(), &["blocks", "low pass"]).out;
+    assert!(found.starts_with("std:masks/low_pass.ron "), "{found}");
+    let none = legwork(here.path(), &["blocks", "std:masks/low_pas.ron"]);
+    assert_eq!(none.code, 64);
+    assert!(none.err.contains("did you mean `std:masks/low_pass.ron`?"), "{}", none.err);
+}
+
 /// Types of parameters can be read too, to the last field.
 #[test]
 fn every_named_type_of_a_parameter_has_a_page() {

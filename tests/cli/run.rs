@@ -532,7 +532,7 @@ fn whole_numbers_are_numbers_and_truth_values_are_not() {
         let message = "`b.u` expected ";
         assert!(check.err.contains(message), "{block}: {}", check.err);
         assert!(check.err.contains("found Bool"), "{block}: {}", check.err);
-        assert!(check.err.contains("`Switch` chooses"), "{block}: {}", check.err);
+        assert!(check.err.contains("`Switch(criterion: True)` chooses"), "{block}: {}", check.err);
     }
 }
 

@@ -203,7 +203,7 @@ fn s6_1_mistakes_in_conditional_parts_are_told() {
     for (head, inside, code, says) in [
         ("Enabled(", clock, "missing-field", "`by` is missing"),
         (r#"Enabled(by: "t.z","#, clock, "unknown-port", "no output `z`"),
-        (r#"Enabled(by: "t.y", when_off: Hodl,"#, clock, "wrong-type", "Hold, Reset"),
+        (r#"Enabled(by: "t.y", when_off: Hodl,"#, clock, "unknown-choice", "Hold, Reset"),
         ("Every(", clock, "missing-field", "`n` is missing"),
         (r#"Every(n: 0, every: "0.1 s","#, clock, "out-of-range", "from 1 on"),
         (r#"Every(n: 2,"#, clock, "unknown-rate", "nothing gives its period"),

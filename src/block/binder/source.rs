@@ -446,7 +446,7 @@ impl<'a> Source<'a> {
             return Ok(Variant::File { source: *self, name, arguments });
         }
         let message = format!("expected {}, found `{name}`", one_of(variants));
-        let found = Diagnostic::error("unknown-variant", span, message);
+        let found = Diagnostic::error("unknown-choice", span, message);
         self.fail(found.suggest(name, variants.iter().copied()))
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use legwork_block::{
     Declaration, Diagnostic, Diagnostics, ErasedBlock, FunctionDeclaration, InputDeclaration,
-    Invalid, OutputDeclaration, Ports, RateRule, Severity, Span, Var,
+    Invalid, OutputDeclaration, Ports, RateRule, Registry, Severity, Span, Var,
 };
 use smallvec::SmallVec;
 
@@ -158,7 +158,7 @@ impl Expander<'_> {
         let resolver = Resolver { tree: &self.tree, blocks: &self.blocks };
         let mut wires = Vec::with_capacity(self.pending.len());
         for pending in std::mem::take(&mut self.pending) {
-            block_wires(&resolver, pending, &mut wires, self.diagnostics);
+            block_wires(&resolver, self.registry, pending, &mut wires, self.diagnostics);
         }
         for pending in std::mem::take(&mut self.copies) {
             copies(&resolver, &pending, &mut wires, self.diagnostics);
@@ -240,6 +240,7 @@ pub(super) struct NewWire {
 /// Adds the wires of a block's inputs.
 fn block_wires(
     resolver: &Resolver<'_>,
+    registry: &Registry,
     pending: PendingInputs,
     wires: &mut Vec<NewWire>,
     diagnostics: &mut Diagnostics,
@@ -269,13 +270,13 @@ fn block_wires(
     }
     wires[first..].sort_by_key(|wire| wire.input);
     if let (Some(block), false) = (block, is_frame) {
-        check_inputs(resolver, block, &wires[first..], &unknown, diagnostics);
+        check_inputs((resolver, registry), block, &wires[first..], &unknown, diagnostics);
     }
 }
 
 /// Reports inputs that the block does not have, and inputs that are not connected.
 fn check_inputs(
-    resolver: &Resolver<'_>,
+    (resolver, registry): (&Resolver<'_>, &Registry),
     block: &NetworkBlock,
     wires: &[NewWire],
     unknown: &[(&str, Span)],
@@ -302,7 +303,10 @@ fn check_inputs(
             None => format!("expected an input of {kind}, found `{name}`"),
         };
         let known = declared.iter().map(|input| &*input.name);
-        let found = not_among("unknown-port", span, message, name, known, "it has");
+        let mut found = not_among("unknown-port", span, message, name, known, "it has");
+        if let Some(condition) = condition(registry, kind, name) {
+            found = found.hint(format!("it has `{name}` {condition}"));
+        }
         diagnostics.push(match declared.is_empty() {
             true => found.hint("it has no inputs"),
             false => found,
@@ -316,6 +320,17 @@ fn check_inputs(
         None => format!("connect in the block: in: {{ \"{first}\": \"block.port\" }}"),
     };
     diagnostics.push(Diagnostic::error("missing-input", block.span, message).hint(advice));
+}
+
+/// When a kind of block has an input that it does not always have, as its manual says: "with the
+/// parameter `reset` only".
+fn condition(registry: &Registry, kind: &str, input: &str) -> Option<String> {
+    let schema = (registry.find_block(kind)?.schema)().to_value();
+    let begin = format!("| in `{input}`, ");
+    let mut lines = schema["description"].as_str()?.lines();
+    let row = lines.find_map(|line| line.trim_start().strip_prefix(&begin))?;
+    let condition = row.split(" |").next()?.trim_end_matches(", optional");
+    ["with", "not "].iter().any(|word| condition.starts_with(word)).then(|| condition.to_owned())
 }
 
 /// The call site, if the block itself is what a function is bound to.

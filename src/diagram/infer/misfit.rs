@@ -9,7 +9,8 @@ use crate::network::{Network, Select, Source, Wire};
 use crate::unify::{Solution, readable};
 
 /// What helps where a truth value meets a block that computes.
-pub(super) const TRUTH_HINT: &str = "`Switch` chooses between two numbers by a truth value";
+pub(super) const TRUTH_HINT: &str =
+    "`Switch(criterion: True)` chooses between two numbers by a truth value";
 
 /// What helps where a number meets a port that takes a truth value.
 pub(super) const NUMBER_HINT: &str = "`Compare` makes a truth value of a number";

@@ -68,7 +68,11 @@ pub(crate) fn read_word<T: Copy>(
     if word.is_none() {
         let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         let expected = format!("one of {}", names.join(", "));
-        found.push(wrong_type(node, &expected).suggest(name, names.iter().copied()));
+        let mut wrong = wrong_type(node, &expected);
+        if !name.is_empty() {
+            wrong.code = "unknown-choice";
+        }
+        found.push(wrong.suggest(name, names.iter().copied()));
     }
     word
 }

@@ -57,7 +57,7 @@ pub struct Design {
     pub plant: Linearization,
     /// Path and value of what the patch sets.
     pub settings: Vec<(String, String)>,
-    /// The patch, as the text of a file.
+    /// The patch, as the text of a file. Entries below 1e-12 of the largest of a matrix are 0 in it.
     pub patch: String,
     /// States that the block sees nothing of, and that are no part of the design.
     pub left_out: Vec<String>,
@@ -291,9 +291,18 @@ impl Design {
             "outputs": names(&self.plant.outputs),
             "gain": json::rows(&self.gain),
             "poles": json::complexes(&self.poles),
+            "continuous_poles": json::complexes(&self.continuous_poles()),
             "set": set,
             "patch": self.patch,
         })
+    }
+
+    /// The poles in continuous time [1/s]: of the period T, s = ln(z)/T. A pole z = 0, which dies out
+    /// within a period, is at minus infinity.
+    pub fn continuous_poles(&self) -> Vec<c64> {
+        let Some(period) = self.plant.system.period else { return self.poles.clone() };
+        let of = |z: &c64| c64::new(z.norm().ln() / period, z.arg() / period);
+        self.poles.iter().map(of).collect()
     }
 
     /// How fast the state moves where it was designed, in its unit per second: name and rate of the
@@ -431,14 +440,17 @@ fn list_text(values: &[f64]) -> String {
     format!("[{}]", texts.join(", "))
 }
 
-/// Rows of a matrix; one list where it is a single row, or column, that stands for a number.
+/// Rows of a matrix; one list where it is a single row, or column, that stands for a number. An entry
+/// below 1e-12 of the largest is a residue of the arithmetic and written as 0.
 fn matrix_text(matrix: &Mat<f64>, is_row: bool, is_column: bool) -> String {
-    let row = |i: usize| (0..matrix.ncols()).map(|j| matrix[(i, j)]).collect::<Vec<f64>>();
+    let nothing = 1e-12 * matrix.norm_max();
+    let entry = |i, j| if matrix[(i, j)].abs() < nothing { 0.0 } else { matrix[(i, j)] };
+    let row = |i: usize| (0..matrix.ncols()).map(|j| entry(i, j)).collect::<Vec<f64>>();
     if is_row && matrix.nrows() == 1 {
         return list_text(&row(0));
     }
     if is_column && matrix.ncols() == 1 {
-        let column: Vec<f64> = (0..matrix.nrows()).map(|i| matrix[(i, 0)]).collect();
+        let column: Vec<f64> = (0..matrix.nrows()).map(|i| entry(i, 0)).collect();
         return list_text(&column);
     }
     let rows: Vec<String> = (0..matrix.nrows()).map(|i| list_text(&row(i))).collect();

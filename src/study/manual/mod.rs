@@ -5,7 +5,8 @@
 //! Registry ──shelves──► what there is, by shelf
 //!          ──manual───► one kind: text and parameters from the documentation of its struct,
 //!                       ports and rate from planning its registered example
-//!          ──search───► the kinds whose manuals hold some words, best first
+//!          ──search───► the kinds and files whose manuals hold some words, best first
+//!          ──built_in─► the built-in files, each with what it says about itself
 //! ```
 //!
 //! [`constructs`] gives the manual of what the language itself knows, such as `ForEach`.
@@ -21,6 +22,7 @@
 
 mod construct;
 mod example;
+mod files;
 mod markdown;
 mod named_type;
 mod parameter;
@@ -36,6 +38,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use self::construct::{Construct, Field, constructs};
+pub use self::files::{BuiltIn, built_in};
 pub use self::named_type::{Choice, Meaning, NamedType, named_type};
 pub use self::parameter::Parameter;
 pub use self::port::{Function, Input, Output, Port, Ports};
@@ -82,6 +85,8 @@ pub enum Section {
     Blocks,
     /// `robots:`.
     Robots,
+    /// None: a file, whose name is written where it is used.
+    Files,
 }
 
 /// One kind in a list.

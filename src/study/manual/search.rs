@@ -1,4 +1,4 @@
-//! Finds kinds by words of their manuals.
+//! Finds kinds by words of their manuals, and built-in files by words of their names and docs.
 //!
 //! Words match the beginnings of words, whatever their case, so that `aba` does not find
 //! "probable". A name such as `JointPd` is several words and one. A plural finds the singular.
@@ -6,15 +6,15 @@
 use legwork_block::Registry;
 use serde::Serialize;
 
-use super::{Manual, Section, manuals, text};
+use super::{BuiltIn, Manual, Section, built_in, manuals, text};
 
-/// A kind whose manual holds all words.
+/// A kind whose manual holds all words, or a built-in file whose name and doc do.
 #[derive(Debug, Clone, Serialize)]
 pub struct Hit {
-    /// Name in diagrams.
-    pub kind: &'static str,
-    /// Name of its shelf.
-    pub shelf: &'static str,
+    /// Name in diagrams: `Gain`, `std:masks/low_pass.ron`.
+    pub kind: String,
+    /// Name of its shelf, or folder.
+    pub shelf: String,
     /// Section of a diagram that it is written in.
     pub section: Section,
     /// First sentence of its documentation.
@@ -35,34 +35,84 @@ pub struct Match {
     pub line: String,
 }
 
-/// The kinds whose manuals hold every word of `words`, best first; of equals by name.
+/// The kinds and the built-in files whose manuals hold every word of `words`, best first; of equals
+/// by name. Those that hold all of them in name and summary are above the others.
 pub fn search(words: &str, registry: &Registry) -> Vec<Hit> {
-    search_among(words, &manuals(registry))
+    let mut hits = search_among(words, &manuals(registry));
+    let words = tokens(words);
+    hits.extend(told(registry).iter().filter_map(|file| file_hit(&words, file)));
+    best_first(&mut hits);
+    hits
 }
 
-/// The kinds that are also called `name`, as their manuals say: `jump` is `Step`.
-pub fn also_called(name: &str, registry: &Registry) -> Vec<&'static str> {
+/// The kinds that are also called `name`, as their manuals say, and the built-in files of this
+/// name: `jump` is `Step`, `go2` is `std:robots/go2.ron`.
+pub fn also_called(name: &str, registry: &Registry) -> Vec<String> {
     let words = tokens(name);
     let is_alias = |manual: &Manual| manual.aliases.iter().any(|alias| tokens(alias) == words);
     let manuals = manuals(registry);
-    manuals.iter().filter(|manual| is_alias(manual)).map(|manual| manual.kind).collect()
+    let kinds = manuals.iter().filter(|manual| is_alias(manual));
+    let files = told(registry).into_iter().filter(|file| tokens(file.stem()) == words);
+    kinds.map(|manual| manual.kind.to_owned()).chain(files.map(|file| file.file)).collect()
+}
+
+/// The built-in files that say something about themselves.
+fn told(registry: &Registry) -> Vec<BuiltIn> {
+    built_in("", registry).into_iter().filter(|file| !file.doc.is_empty()).collect()
 }
 
 /// As [`search`], among manuals that were made before: for many searches.
 pub fn search_among(words: &str, manuals: &[Manual]) -> Vec<Hit> {
     let words = tokens(words);
-    if words.is_empty() {
-        return Vec::new();
-    }
     let mut hits: Vec<Hit> = manuals.iter().filter_map(|manual| hit(&words, manual)).collect();
-    hits.sort_by(|a, b| b.score.cmp(&a.score).then_with(|| a.kind.cmp(b.kind)));
+    best_first(&mut hits);
     hits
+}
+
+fn best_first(hits: &mut [Hit]) {
+    hits.sort_by(|a, b| b.score.cmp(&a.score).then_with(|| a.kind.cmp(&b.kind)));
 }
 
 /// What a manual says to the words; none if it lacks one.
 fn hit(words: &[String], manual: &Manual) -> Option<Hit> {
-    let places = places(manual);
-    let mut score = called_so(manual, words);
+    let (score, matches) = matches(words, &places(manual))?;
+    let Manual { kind, shelf, section, .. } = *manual;
+    Some(Hit {
+        kind: kind.to_owned(),
+        shelf: shelf.to_owned(),
+        section,
+        summary: manual.summary.clone(),
+        score: score + called_so(manual, words),
+        matches,
+    })
+}
+
+/// What a built-in file says to the words; none if it lacks one.
+fn file_hit(words: &[String], file: &BuiltIn) -> Option<Hit> {
+    let (stem, doc) = (file.stem(), file.doc.lines());
+    let mut places = vec![
+        Place::new("kind", 60, stem, stem),
+        Place::new("summary", 12, &file.summary, file.summary.as_str()),
+        Place::new("shelf", 8, file.folder(), file.folder()),
+    ];
+    places.extend(doc.map(|line| Place::new("doc", 2, line, line)));
+    let (score, matches) = matches(words, &places)?;
+    Some(Hit {
+        kind: file.file.clone(),
+        shelf: file.folder().to_owned(),
+        section: Section::Files,
+        summary: file.summary.clone(),
+        score: score + if tokens(stem) == words { NAMED } else { 0 },
+        matches,
+    })
+}
+
+/// Points and places of the words; none if one of them is nowhere.
+fn matches(words: &[String], places: &[Place]) -> Option<(u32, Vec<Match>)> {
+    if words.is_empty() {
+        return None;
+    }
+    let mut score = 0;
     let mut matches: Vec<Match> = Vec::new();
     for word in words {
         let rated = places.iter().map(|place| (place.rate(word), place));
@@ -77,17 +127,26 @@ fn hit(words: &[String], manual: &Manual) -> Option<Hit> {
             matches.push(found);
         }
     }
-    let Manual { kind, shelf, section, .. } = *manual;
-    Some(Hit { kind, shelf, section, summary: manual.summary.clone(), score, matches })
+    let is_head = |found: &Match| ["kind", "alias", "summary"].contains(&found.part);
+    if matches.iter().all(is_head) {
+        score += IN_HEAD;
+    }
+    Some((score, matches))
 }
 
-/// Points for a kind whose name, or else an alias, consists of just the words: more than all other
-/// matches together.
+/// Points for a name that consists of just the words: more than all other matches together.
+const NAMED: u32 = 4000;
+/// Points for an alias that does.
+const CALLED: u32 = 2000;
+/// Points where names and summary hold all words, which are not scattered over a long text then.
+const IN_HEAD: u32 = 1000;
+
+/// Points for a kind whose name, or else an alias, consists of just the words.
 fn called_so(manual: &Manual, words: &[String]) -> u32 {
     if words == [manual.kind.to_lowercase()] || tokens(manual.kind) == words {
-        2000
+        NAMED
     } else if manual.aliases.iter().any(|alias| tokens(alias) == words) {
-        1000
+        CALLED
     } else {
         0
     }

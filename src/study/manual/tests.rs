@@ -10,8 +10,8 @@ fn registry() -> Registry {
     registry
 }
 
-fn found(words: &str) -> Vec<&'static str> {
-    search(words, &registry()).iter().map(|hit| hit.kind).collect()
+fn found(words: &str) -> Vec<String> {
+    search(words, &registry()).into_iter().map(|hit| hit.kind).collect()
 }
 
 #[test]
@@ -24,6 +24,37 @@ fn summaries_are_sentences_that_fit_on_a_line() {
         assert!(len <= 80, "{kind}: {len} characters: {summary}");
         assert!(summary.ends_with(['.', ':']), "{kind}: {summary}");
     }
+}
+
+#[test]
+fn built_in_files_that_diagrams_name_say_what_they_are() {
+    let registry = registry();
+    for folder in ["masks", "interfaces", "variants", "robots", "diagrams"] {
+        let mut files = built_in(folder, &registry);
+        files.retain(|file| file.file.ends_with(".ron"));
+        assert!(!files.is_empty(), "{folder}");
+        for BuiltIn { file, summary, .. } in files {
+            let count = |sign: char| summary.chars().filter(|one| *one == sign).count();
+            assert!(summary.ends_with('.') && !summary.ends_with(".."), "{file}: {summary}");
+            assert_eq!(count('('), count(')'), "{file}: {summary}");
+        }
+    }
+    let one = built_in("masks/low_pass.ron", &registry);
+    assert_eq!(one, [], "a file is no folder");
+}
+
+#[test]
+fn built_in_files_are_found_and_words_in_the_head_come_before_scattered_ones() {
+    assert_eq!(found("low pass")[..2], ["std:masks/low_pass.ron", "TransferFunction"]);
+    let heads = search("contact feet", &registry());
+    let is_head = |hit: &Hit| {
+        hit.matches.iter().all(|found| ["kind", "alias", "summary"].contains(&found.part))
+    };
+    assert!(heads.iter().any(is_head) && !heads.iter().all(is_head));
+    assert!(heads.is_sorted_by_key(|hit| !is_head(hit)), "{heads:?}");
+    let registry = registry();
+    assert_eq!(also_called("go2", &registry), ["std:robots/go2.ron"]);
+    assert_eq!(also_called("low pass", &registry), ["TransferFunction", "std:masks/low_pass.ron"]);
 }
 
 #[test]
@@ -40,18 +71,18 @@ fn every_kind_is_listed_once() {
 #[test]
 fn what_is_called_by_the_words_comes_first() {
     let manuals = manuals(&registry());
-    let found = |words: &str| -> Vec<&str> {
-        search_among(words, &manuals).iter().map(|hit| hit.kind).collect()
+    let found = |words: &str| -> Vec<String> {
+        search_among(words, &manuals).into_iter().map(|hit| hit.kind).collect()
     };
     for Manual { kind, aliases, .. } in &manuals {
-        assert_eq!(found(kind).first(), Some(kind));
+        assert_eq!(found(kind).first().map(String::as_str), Some(*kind));
         for alias in aliases {
             let same = |other: &str| other.to_lowercase() == alias.to_lowercase();
             let called =
                 |other: &&Manual| same(other.kind) || other.aliases.iter().any(|one| same(one));
             let mut called: Vec<&str> =
                 manuals.iter().filter(called).map(|other| other.kind).collect();
-            let mut first: Vec<&str> = found(alias).into_iter().take(called.len()).collect();
+            let mut first: Vec<String> = found(alias).into_iter().take(called.len()).collect();
             first.sort_unstable();
             called.sort_unstable();
             assert_eq!(first, called, "{kind} by {alias}");
@@ -82,7 +113,7 @@ fn the_algorithms_of_rigid_bodies_are_found_by_their_short_names() {
         ("proportional", "Pid"),
         ("quaternion", "QuaternionProduct"),
     ] {
-        assert_eq!(found(word).first(), Some(&kind), "{word}");
+        assert_eq!(found(word).first().map(String::as_str), Some(kind), "{word}");
     }
 }
 

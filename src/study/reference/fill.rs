@@ -12,7 +12,7 @@ use legwork_diagram::{
 use legwork_program::Solver;
 
 use super::{EXAMPLES, Page, Part, Source};
-use crate::manual::{self, Examples};
+use crate::manual::{self, BuiltIn, Examples};
 
 /// Most letters on a line of text.
 const WIDTH: usize = 100;
@@ -58,9 +58,17 @@ fn is_open(text: &str) -> bool {
 /// What stands for `{{asked}}`; none if nothing does.
 fn list(asked: &str, registry: &Registry) -> Option<String> {
     if let Some(name) = asked.strip_prefix("construct ") {
-        let manuals = constructs().into_iter().filter(|manual| manual.name == name);
-        let texts: Vec<String> = manuals.map(|manual| construct(&manual)).collect();
+        let mut manuals = constructs();
+        manuals.retain(|manual| manual.name == name);
+        let is_only = manuals.len() == 1;
+        let texts: Vec<String> = manuals.iter().map(|manual| construct(manual, is_only)).collect();
         return (!texts.is_empty()).then(|| texts.join("\n\n"));
+    }
+    if let Some(folder) = asked.strip_prefix("files ") {
+        let files = manual::built_in(folder, registry).into_iter();
+        let told = files.filter(|file| !file.summary.is_empty());
+        let line = |file: BuiltIn| entry(0, &format!("`{}`: {}", file.file, file.summary));
+        return Some(told.map(line).collect::<Vec<_>>().join("\n"));
     }
     let words = |words: &mut dyn Iterator<Item = Word>| {
         table(["written", "meaning"], words.map(|word| [code(word.name), word.doc.to_owned()]))
@@ -165,9 +173,16 @@ fn unit(unit: NamedUnit) -> [String; 4] {
     [code(name), word.to_owned(), base, prefixes.to_owned()]
 }
 
-/// The manual of a construct: its text and its fields.
-fn construct(manual: &Manual) -> String {
-    let mut text = format!("## {}\n\n{}", manual.name, prose(&lines(manual.doc)));
+/// The manual of a construct: its text and its fields. Where it is not the only one of its name, the
+/// heading says whether it is a file or what stands for one in a diagram.
+fn construct(manual: &Manual, is_only: bool) -> String {
+    let is_file = manual.fields.iter().any(|field| field.name == "format");
+    let which = match (is_only, is_file) {
+        (true, _) => "",
+        (false, true) => ": the file",
+        (false, false) => ": the use of a file",
+    };
+    let mut text = format!("## {}{which}\n\n{}", manual.name, prose(&lines(manual.doc)));
     let fields = manual.fields.iter().chain(manual.shared);
     for (i, FieldManual { name, doc, required }) in fields.enumerate() {
         let must = if *required { ", required" } else { "" };
@@ -205,9 +220,12 @@ pub(super) fn lines(doc: &[&str]) -> String {
 /// An entry of a list, indented and broken into lines.
 fn entry(indent: usize, text: &str) -> String {
     let (mut entry, mut width) = (format!("{:indent$}-", ""), indent + 1);
-    for word in text.split_whitespace() {
+    let mut words = text.split_whitespace().peekable();
+    while let Some(word) = words.next() {
         let long = word.chars().count() + 1;
-        if width + long > WIDTH {
+        // A sign at the beginning of a line would begin a list.
+        let sign = words.peek().is_some_and(|next| matches!(*next, "+" | "-" | "*"));
+        if width + long + 2 * usize::from(sign) > WIDTH {
             entry += &format!("\n{:1$}", "", indent + 1);
             width = indent + 1;
         }
