@@ -49,7 +49,7 @@ mod _legwork {
     #[pymodule_export]
     use crate::errors::{DiagramError, Error, Fault, InputError, OutputError, RequestError};
     #[pymodule_export]
-    use crate::library::{check, compare_recordings, demos};
+    use crate::library::{check, compare_recordings, demos, plot_table};
     #[pymodule_export]
     use crate::recording::{Recording, load, recording_of_bytes};
     #[pymodule_export]

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use legwork::block::Registry;
+use legwork::picture::plot;
 use legwork::study::compare::RecordingsRequest;
 use legwork::study::files::Roots;
 use legwork::study::{Library, compare};
 use pyo3::prelude::*;
 
 use crate::convert::to_python;
-use crate::errors::exception;
+use crate::errors::{RequestError, exception};
 use crate::recording::Recording;
 
 /// The standard library, and functions of Python as blocks.
@@ -52,6 +53,18 @@ pub(crate) fn check<'py>(
 #[pyfunction]
 pub(crate) fn demos() -> BTreeMap<String, String> {
     standard().demos().into_iter().map(|demo| (demo.file, demo.doc)).collect()
+}
+
+/// Columns of comma-separated values over the first, drawn as SVG; `label` stands at the vertical
+/// axis.
+#[pyfunction]
+#[pyo3(signature = (text, label=None))]
+pub(crate) fn plot_table(text: &str, label: Option<String>) -> PyResult<String> {
+    let draw = || {
+        let table = plot::Table::parse(text.as_bytes())?;
+        plot::table(&table, &[], &plot::Look { label, ..plot::Look::default() })
+    };
+    draw().map(|drawn| drawn.svg).map_err(|error| RequestError::new_err(error.to_string()))
 }
 
 /// Compares recorded runs with the first, or with `reference`.

@@ -38,7 +38,7 @@ from ._legwork import (
 )
 from ._legwork import compare_recordings as compare
 from ._block import block
-from ._signal import Signal
+from ._signal import Picture, Signal
 from ._table import Table
 
 __all__ = [
@@ -49,6 +49,7 @@ __all__ = [
     "Fault",
     "InputError",
     "OutputError",
+    "Picture",
     "Recording",
     "RequestError",
     "Session",

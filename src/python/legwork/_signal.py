@@ -6,6 +6,23 @@ from typing import Any
 
 import numpy as np
 
+from . import _legwork
+
+
+class Picture:
+    """A drawing that a notebook shows and that is written as SVG."""
+
+    def __init__(self, svg: str):
+        self.svg = svg
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path) -> None:
+        """Write it to a file, ``x.svg``."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.svg)
+
 
 class Signal(np.ndarray):
     """An array that knows what it is an array of.
@@ -69,9 +86,14 @@ class Signal(np.ndarray):
         return f"{self.path} [{self.unit}]" if self.unit else self.path
 
     def plot(self, ax=None, **options):
-        """Draw it over time by matplotlib; the axes."""
-        from matplotlib import pyplot
-
+        """Draw it over time: by matplotlib, which gives back the axes, or a :class:`Picture` by
+        Legwork itself if matplotlib is not installed. ``ax`` and options are matplotlib's."""
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            if ax is not None or options:
+                raise
+            return self._picture()
         ax = ax or pyplot.gca()
         lines = ax.plot(self.t, np.asarray(self).reshape(len(self.t), -1), **options)
         if len(lines) > 1 and len(self.names) == len(lines):
@@ -81,6 +103,14 @@ class Signal(np.ndarray):
         ax.set_xlabel("t [s]")
         ax.set_ylabel(self.label)
         return ax
+
+    def _picture(self) -> Picture:
+        values = np.asarray(self).reshape(len(self.t), -1)
+        names = self.names if len(self.names) == values.shape[1] else range(values.shape[1])
+        names = [str(name).replace('"', "'") for name in names]
+        rows = [",".join(["t [s]", *(f'"{name}"' for name in names)])]
+        rows += (",".join(map(repr, row)) for row in np.column_stack([self.t, values]).tolist())
+        return Picture(_legwork.plot_table("\n".join(rows), self.label))
 
     def to_pandas(self):
         """A DataFrame over time, a column for each name."""

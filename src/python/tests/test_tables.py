@@ -1,5 +1,8 @@
 """Signals in other libraries' types."""
 
+import sys
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 
@@ -29,6 +32,23 @@ def test_xarray(tau):
     pytest.importorskip("xarray")
     array = tau.to_xarray()
     assert array.attrs == {"units": "N*m"} and array.dims == ("t", "element")
+
+
+def test_a_plot_without_matplotlib(tau, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    picture = tau.plot()
+    svg = ElementTree.fromstring(picture._repr_svg_())
+    words = [text.text for text in svg.iter() if text.tag.endswith("text")]
+    assert tau.label in words
+    assert all(name in words for name in tau.names)
+    curves = [path for path in svg.iter() if path.tag.endswith(("path", "polyline"))]
+    assert len(curves) >= len(tau.names)
+    picture.save(tmp_path / "tau.svg")
+    assert (tmp_path / "tau.svg").read_text(encoding="utf-8") == picture.svg
+    one = tau[:, 0].plot().svg
+    assert one.startswith("<svg") and tau.label in one
+    with pytest.raises(ImportError):
+        tau.plot(color="red")
 
 
 def test_matplotlib(tau):
