@@ -195,7 +195,7 @@ impl On {
         library: &Library,
         design: impl Fn(&Model, DesignRequest) -> Designed,
     ) -> Result<Answer, Failure> {
-        let at = self.moment.at()?;
+        let at = self.moment.at(Some("0"))?;
         let model = match self.moment.compile(library)? {
             Ok(model) => model,
             Err(answer) => return Ok(answer),
@@ -250,8 +250,7 @@ fn say(found: &Design) {
     if let Some((name, rate)) = found.drift() {
         console::note(&format!(
             "warning: it is no equilibrium: `{name}` moves at {} per second, and what is written \
-             as the setpoint is where it begins; `--at trimmed --settle 0` takes the equilibrium \
-             nearby",
+             as the setpoint is where it begins; `--at trimmed` takes the equilibrium nearby",
             digits(rate)
         ));
     }

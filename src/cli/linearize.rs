@@ -108,7 +108,7 @@ impl Which {
             _ => None,
         };
         Ok(LinearRequest {
-            at: self.moment.at()?,
+            at: self.moment.at(None)?,
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
             sampled,

@@ -26,19 +26,21 @@ pub(crate) struct Moment {
     /// With `--at trimmed`: as --free of `legwork trim`.
     #[arg(long, value_name = "PATH")]
     free: Vec<String>,
-    /// With `--at trimmed`: as --settle of `legwork trim`.
+    /// With `--at trimmed`: as --settle of `legwork trim`; where a gain is sought, which holds
+    /// nothing yet, 0 is the default.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     settle: Option<String>,
 }
 
 impl Moment {
-    /// The moment.
+    /// The moment; `settle` is how long the run settles if nothing is said.
     ///
     /// # Errors
     /// If options do not go together.
-    pub(crate) fn at(&self) -> Result<At, Failure> {
+    pub(crate) fn at(&self, settle: Option<&str>) -> Result<At, Failure> {
         if self.at.as_deref() == Some("trimmed") {
-            let (free, settle) = (self.free.clone(), self.settle.clone());
+            let free = self.free.clone();
+            let settle = self.settle.clone().or_else(|| settle.map(str::to_owned));
             return Ok(At::Trimmed(TrimRequest { free, settle, ..TrimRequest::default() }));
         }
         let option = match (self.free.is_empty(), &self.settle) {

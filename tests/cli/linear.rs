@@ -334,7 +334,7 @@ fn the_commands_of_the_balancing_diagrams_give_their_gains() {
     {
         let file = support::repository().join(format!("diagrams/linear/{name}.ron"));
         let file = file.to_str().expect("UTF-8");
-        let rest = ["--at", "trimmed", "--settle", "0"];
+        let rest = ["--at", "trimmed"];
         let options = [&["lqr", file, "--block", "balance"][..], &rest, &weights].concat();
         let (code, json, err) =
             legwork(here.path(), &[&options[..], &["-o", "gains.patch"]].concat());
@@ -347,7 +347,8 @@ fn the_commands_of_the_balancing_diagrams_give_their_gains() {
             assert!((found / written - 1.0).abs() < 1e-5, "{name}: {found} against {written}");
         }
         assert_eq!(json["left_out"], serde_json::json!(["spent.y"]), "what it costs is no state");
-        let options = [&["linearize", file, "--with", "gains.patch"][..], &rest].concat();
+        let options =
+            [&["linearize", file, "--with", "gains.patch", "--settle", "0"][..], &rest].concat();
         let (code, closed, err) = legwork(here.path(), &options);
         assert_eq!(code, 0, "{err}");
         among(&poles(&json), &poles(&closed), 1e-7);
