@@ -18,7 +18,7 @@ use super::help;
 pub(crate) fn blocks(arguments: &BlocksArguments, library: &Library) -> Result<Answer, Failure> {
     let registry = library.registry();
     if !arguments.search.is_empty() {
-        return Ok(search(&arguments.search.join(" "), registry));
+        return Ok(search(&arguments.search.join(" "), library));
     }
     match &arguments.name {
         None => Ok(list(&manual::shelves(registry))),
@@ -66,7 +66,7 @@ pub(crate) fn explain(name: &str, library: &Library) -> Result<Answer, Failure> 
                 match &manual::also_called(name, registry)[..] {
                     [] => {}
                     [kind] => return explain(kind, library),
-                    _ => return Ok(search(name, registry)),
+                    _ => return Ok(search(name, library)),
                 }
                 return match manual::suggest(name, registry) {
                     // Capitals are no reason to ask again.
@@ -148,9 +148,13 @@ fn list(shelves: &[Shelf]) -> Answer {
     Answer::new(Code::Success, json).text(text)
 }
 
-/// The kinds and files whose manuals hold the words, each with the lines where they are.
-fn search(words: &str, registry: &Registry) -> Answer {
+/// The kinds and files whose manuals hold the words, each with the lines where they are, and the
+/// pages of the language that are about them.
+fn search(words: &str, library: &Library) -> Answer {
+    let registry = library.registry();
     let hits = manual::search(words, registry);
+    let all = help::pages(library);
+    let pages = reference::search(words, &all);
     let width = hits.iter().map(|hit| hit.kind.len()).max().unwrap_or(0);
     let mut text = String::new();
     for hit in &hits {
@@ -160,14 +164,18 @@ fn search(words: &str, registry: &Registry) -> Answer {
             let _ = writeln!(text, "    {}: {}", found.part, found.line);
         }
     }
-    if hits.is_empty() {
+    for page in &pages {
+        let _ = writeln!(text, "help {}: {}", page.name, page.summary());
+    }
+    if hits.is_empty() && pages.is_empty() {
         text = format!("no manual holds `{words}`");
         if let Suggestion::Near(near) = manual::suggest(words, registry) {
             let _ = write!(text, "; did you mean `{near}`?");
         }
         text.push('\n');
     }
-    Answer::new(Code::Success, json!({ "hits": hits })).text(text)
+    let pages: Vec<&str> = pages.iter().map(|page| page.name).collect();
+    Answer::new(Code::Success, json!({ "hits": hits, "pages": pages })).text(text)
 }
 
 /// The matches that the line of a hit does not show by itself.

@@ -171,3 +171,21 @@ fn every_named_type_of_a_parameter_has_a_page() {
     let block = legwork(here.path(), &["blocks", "FreeBodies"]).out;
     assert!(block.contains("types, explained by `legwork blocks TYPE`"), "{block}");
 }
+
+/// A search finds the pages of the language too, under whatever kinds it finds.
+#[test]
+fn searches_find_pages() {
+    let here = folder();
+    for (words, page) in [
+        ("Enabled", "enabled"),
+        ("foreach", "for_each"),
+        ("triggered", "triggered"),
+        ("low pass", ""),
+        ("sensitivity", "sensitivity"),
+    ] {
+        let out = legwork(here.path(), &["blocks", "--search", words]).out;
+        let pages: Vec<&str> = out.lines().filter(|line| line.starts_with("help ")).collect();
+        let leads = pages.iter().any(|line| line.starts_with(&format!("help {page}: ")));
+        assert_eq!(leads, !page.is_empty(), "{words}: {out}");
+    }
+}

@@ -185,6 +185,34 @@ pub fn find<'p>(name: &str, pages: &'p [Page]) -> Vec<&'p Page> {
     pages
 }
 
+/// The pages of which one of the names or headings begins words with all of `words`, or the first
+/// sentence does, those that the words name first.
+pub fn search<'p>(words: &str, pages: &'p [Page]) -> Vec<&'p Page> {
+    let wanted: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
+    let mut found = find(words, pages);
+    let holds = |text: &str| {
+        let text = text.to_lowercase();
+        let parts: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+        wanted.iter().all(|word| parts.iter().any(|part| part.starts_with(word.as_str())))
+    };
+    let tells = |page: &Page| {
+        let headings = page.parts.iter().flat_map(|part| match part {
+            Part::Text(text) => text.lines(),
+            Part::Example(_) => "".lines(),
+        });
+        page.names().any(holds)
+            || headings.filter(|line| line.starts_with('#')).any(holds)
+            || holds(&page.summary())
+    };
+    let others = pages.iter().filter(|page| !wanted.is_empty() && tells(page));
+    for page in others {
+        if !found.iter().any(|known| known.name == page.name) {
+            found.push(page);
+        }
+    }
+    found
+}
+
 /// The letters and digits of a name, small.
 fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
