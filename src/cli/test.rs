@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use legwork_study::{Execution, Library, Outcome, RunRequest, fault_to_json};
+use legwork_study::{Execution, Library, Outcome, RunRequest, Verdict, fault_to_json};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
@@ -93,7 +93,13 @@ fn line(name: &str, execution: &Execution, outcome: Outcome) -> String {
     let count = execution.checks.len() as u64;
     let times = format!("{} in {}", seconds(execution.sim_time), seconds(execution.wall));
     if outcome == Outcome::Success {
-        return format!("pass  {name}: {}, {times}", counted(count, "check"));
+        let is_silent = |verdict: &&Verdict| **verdict == Verdict::NotAsked;
+        let silent = execution.checks.iter().filter(is_silent).count();
+        let silent = match silent {
+            0 => String::new(),
+            count => format!(", {count} of them never asked"),
+        };
+        return format!("pass  {name}: {}{silent}, {times}", counted(count, "check"));
     }
     let failed = execution.failed_checks(false);
     let what = match (&execution.fault, failed.is_empty()) {

@@ -256,7 +256,7 @@ impl Execution {
         let Some((t, found)) = self.measured(check) else {
             return failed.map(|t| format!("first missed at t={}", seconds(t)));
         };
-        let text = measured_text(t, &found);
+        let text = measured_text(t, &found, self.program.checks[check].tolerance);
         Some(match failed {
             Some(first) if first < t => format!("{text}, first at t={}", seconds(first)),
             _ => text,
@@ -349,8 +349,9 @@ impl Execution {
     }
 }
 
-/// `0.5 m < 0.495 m, missed by 0.005 m at t=0.1 s`, or `…, margin …`.
-fn measured_text(t: f64, found: &Measured) -> String {
+/// `0.5 m < 0.495 m, missed by 0.005 m at t=0.1 s`, or `…, margin …`; with the tolerance that the
+/// margin holds.
+fn measured_text(t: f64, found: &Measured, tolerance: f64) -> String {
     let Measured { measured, sign, bound, margin, unit } = found;
     let unit = unit.filter(|unit| *unit != Unit::ONE);
     let unit = unit.map_or(String::new(), |unit| format!(" {unit}"));
@@ -367,8 +368,12 @@ fn measured_text(t: f64, found: &Measured) -> String {
         }
         _ => by,
     };
+    let allowed = match tolerance > 0.0 {
+        true => format!(" with the tolerance {}{unit}", digits(tolerance)),
+        false => String::new(),
+    };
     let (measured, bound) = (digits(*measured), digits(*bound));
-    format!("{measured}{unit} {sign} {bound}{unit}, {by} at t={}", seconds(t))
+    format!("{measured}{unit} {sign} {bound}{unit}, {by}{allowed} at t={}", seconds(t))
 }
 
 /// A check's end. If the run was cut short only what nothing later could change is decided.

@@ -157,7 +157,7 @@ fn every_check_says_what_it_measured_its_bound_and_its_margin() {
         "FAIL  stays low: Always: =ramp.y < 0.495: 1 < 0.495, missed by 0.505 at t=1 s, first at \
          t=500 ms",
         "pass  holds: 1 < 2, margin 1 at t=1 s",
-        "pass  late: 1 s < 1.5 s, margin 0.6 s at t=1 s",
+        "pass  late: 1 s < 1.5 s, margin 0.6 s with the tolerance 0.1 s at t=1 s",
     ] {
         assert!(done.err.contains(said), "no `{said}` in {}", done.err);
     }
