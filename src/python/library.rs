@@ -55,14 +55,15 @@ pub(crate) fn demos() -> BTreeMap<String, String> {
     standard().demos().into_iter().map(|demo| (demo.file, demo.doc)).collect()
 }
 
-/// Columns of comma-separated values over the first, drawn as SVG; `label` stands at the vertical
-/// axis.
+/// Columns of comma-separated values over the first, drawn as SVG under a title; `label` stands at
+/// the vertical axis.
 #[pyfunction]
-#[pyo3(signature = (text, label=None))]
-pub(crate) fn plot_table(text: &str, label: Option<String>) -> PyResult<String> {
+#[pyo3(signature = (text, title, label=None))]
+pub(crate) fn plot_table(text: &str, title: String, label: Option<String>) -> PyResult<String> {
     let draw = || {
         let table = plot::Table::parse(text.as_bytes())?;
-        plot::table(&table, &[], &plot::Look { label, ..plot::Look::default() })
+        let look = plot::Look { title: Some(title), label, ..plot::Look::default() };
+        plot::table(&table, &[], &look)
     };
     draw().map(|drawn| drawn.svg).map_err(|error| RequestError::new_err(error.to_string()))
 }

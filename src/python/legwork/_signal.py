@@ -110,7 +110,8 @@ class Signal(np.ndarray):
         names = [str(name).replace('"', "'") for name in names]
         rows = [",".join(["t [s]", *(f'"{name}"' for name in names)])]
         rows += (",".join(map(repr, row)) for row in np.column_stack([self.t, values]).tolist())
-        return Picture(_legwork.plot_table("\n".join(rows), self.label))
+        unit = f"[{self.unit}]" if self.unit else ""
+        return Picture(_legwork.plot_table("\n".join(rows), self.path, unit))
 
     def to_pandas(self):
         """A DataFrame over time, a column for each name."""

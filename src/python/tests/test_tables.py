@@ -39,14 +39,14 @@ def test_a_plot_without_matplotlib(tau, monkeypatch, tmp_path):
     picture = tau.plot()
     svg = ElementTree.fromstring(picture._repr_svg_())
     words = [text.text for text in svg.iter() if text.tag.endswith("text")]
-    assert tau.label in words
+    assert tau.path in words and f"[{tau.unit}]" in words
     assert all(name in words for name in tau.names)
     curves = [path for path in svg.iter() if path.tag.endswith(("path", "polyline"))]
     assert len(curves) >= len(tau.names)
     picture.save(tmp_path / "tau.svg")
     assert (tmp_path / "tau.svg").read_text(encoding="utf-8") == picture.svg
     one = tau[:, 0].plot().svg
-    assert one.startswith("<svg") and tau.label in one
+    assert one.startswith("<svg") and tau.path in one
     with pytest.raises(ImportError):
         tau.plot(color="red")
 
