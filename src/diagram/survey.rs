@@ -81,7 +81,7 @@ pub fn survey(
         return (compiled, known);
     }
     let mut found = Diagnostics::default();
-    found.extend(compiled.diagnostics.into_iter().filter(|one| is_own(one, text)));
+    found.extend(compiled.diagnostics.into_iter().filter(|one| is_own(one, text, is_mask)));
     let others = if is_mask { others } else { &[] };
     for robot in others {
         if found.is_empty() {
@@ -103,14 +103,16 @@ pub fn survey(
 }
 
 /// Whether a diagnostic is about a mask or a patch of this text by itself: not about files whose
-/// names are read from where its user is, nor about types that its user decides or declares.
-fn is_own(found: &Diagnostic, text: &[u8]) -> bool {
+/// names are read from where its user is, nor about types that its user decides or declares, nor
+/// about names of the diagram that a patch is for.
+fn is_own(found: &Diagnostic, text: &[u8], is_mask: bool) -> bool {
     let span = found.primary.span;
     let written = || text.get(span.start as usize..span.end as usize).unwrap_or_default();
     match found.code {
         _ if span.file != FileId::default() => false,
         "missing-file" => written().starts_with(b"\"std:"),
         "unknown-type" | "unknown-bus" => false,
+        "unknown-name" => is_mask,
         _ => true,
     }
 }

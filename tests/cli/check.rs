@@ -1,6 +1,6 @@
 //! `legwork check`: every mistake and every warning, with its place.
 
-use super::support::{folder, legwork, ramp, with_variant, write};
+use super::support::{self, folder, legwork, ramp, with_variant, write};
 
 #[test]
 fn check_tries_every_choice_and_names_the_one_that_is_wrong() {
@@ -102,4 +102,45 @@ fn what_one_run_sets_makes_nothing_unused() {
     // What is added for one run is looked at as ever.
     let patched = said(&["run", "a.ron", "--with", "patch.ron"]);
     assert!(patched.contains("nothing reads the block `idle`"), "{patched}");
+}
+
+/// A mask or a patch is looked at by itself: those that are here are good, and a slip in one is
+/// told without a diagram that uses it.
+#[test]
+fn masks_and_patches_are_looked_at_by_themselves() {
+    let here = folder();
+    let mut parts = Vec::new();
+    for below in ["diagrams", "blocks/masks"] {
+        let mut open = vec![support::repository().join(below)];
+        while let Some(folder) = open.pop() {
+            for entry in std::fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                let ending =
+                    path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+                let is_part = ["mask", "patch"].contains(&ending) || below == "blocks/masks";
+                if path.is_dir() {
+                    open.push(path);
+                } else if is_part {
+                    parts.push(path.display().to_string());
+                }
+            }
+        }
+    }
+    parts.sort();
+    assert!(parts.len() > 40, "{parts:?}");
+    let arguments: Vec<&str> =
+        std::iter::once("check").chain(parts.iter().map(String::as_str)).collect();
+    let done = legwork(here.path(), &arguments);
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(done.out.matches(", by itself\n").count(), parts.len(), "{}", done.out);
+    let mask = r#"Mask(
+    ports: (in: { "u": "Real" }, out: { "on": "Bool" }),
+    blocks: { "twice": Gain(gain: 2, in: { "u": "^u" }) },
+    out: { "on": "twice.y" },
+)"#;
+    write(&here, "a.mask", mask);
+    let done = legwork(here.path(), &["check", "a.mask"]);
+    assert_eq!(done.code, 1, "{}", done.out);
+    assert!(done.err.contains("expected Bool, found Real"), "{}", done.err);
+    assert!(done.err.contains("a.mask:4:18"), "{}", done.err);
 }
