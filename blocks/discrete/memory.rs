@@ -7,9 +7,9 @@ use crate::discrete::last_input::last_input;
 
 /// The input a major step ago; a period ago where it has one, stated or inherited.
 ///
-/// `y(tₖ) = u(tₖ₋₁)`, `y(0) = initial`. Where its input is continuous, tₖ are the major steps of the
-/// run. With a period, stated with `every:` or inherited, they are its hits, and it is `UnitDelay`:
-/// behind a block of 10 ms it is 10 ms late.
+/// `y(tₖ) = u(tₖ₋₁)`, `y(0) = initial`. Where its input is continuous, tₖ are the major steps of
+/// the run. With a period, stated with `every:` or inherited, they are its hits, and it is
+/// `UnitDelay`: behind a block of 10 ms it is 10 ms late.
 ///
 /// The input does not feed through, so a memory breaks an algebraic loop; what comes out depends on
 /// the step of the run then. The output is held over the step.

@@ -15,8 +15,8 @@ use crate::signal::shape;
 /// output. A variable step is cut where an input crosses; under fixed steps that is noticed at the
 /// next major step. The input feeds through.
 ///
-/// The output is a number. A truth value of it is made by `Compare(op: ">", to: 0.5)`, a number of a
-/// truth value by `Switch(criterion: True)`.
+/// The output is a number. A truth value of it is made by `Compare(op: ">", to: 0.5)`, a number of
+/// a truth value by `Switch(criterion: True)`.
 #[ports(
     self.check_numbers()?;
     ports.updates();

@@ -135,8 +135,8 @@ fn list(shelves: &[Shelf]) -> Answer {
         text.push('\n');
     }
     text += "`legwork blocks KIND` prints the manual of one, `legwork blocks --search WORDS` finds \
-             kinds,\n`legwork blocks std:` lists the built-in masks, robots and interfaces, `legwork \
-             help` explains\nthe language.\n";
+             kinds,\n`legwork blocks std:` lists the built-in masks, robots and interfaces, \
+             `legwork help` explains\nthe language.\n";
     let of = |section| -> Value {
         kinds().filter(|listed| listed.section == section).map(|listed| json!(listed)).collect()
     };

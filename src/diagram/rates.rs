@@ -1,4 +1,6 @@
 //! Rates: which block is due when (semantics 2.3, 2.4, 3.1).
+//!
+//! One file: what inherits a rate, what holds one, and what is said where two meet go by one table.
 
 use std::collections::VecDeque;
 

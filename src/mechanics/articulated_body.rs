@@ -232,6 +232,7 @@ pub fn articulated_body(
             base = solve_base(share, lane, &out[v..v + 6], rounding).map_err(
                 |(axis, pivot, diagonal)| SingularMass {
                     coordinate: model.pattern.name(v + axis).to_owned(),
+                    is_base: true,
                     pivot,
                     diagonal,
                 },
@@ -355,7 +356,7 @@ fn check_pivot(
         return Ok(());
     }
     let coordinate = model.pattern.name(coordinate).to_owned();
-    Err(SingularMass { coordinate, pivot, diagonal: most })
+    Err(SingularMass { coordinate, is_base: false, pivot, diagonal: most })
 }
 
 /// Rigid-body inertias about `O`: `[m 1, −m[c]×; m[c]×, I_c − m[c]×²]`.

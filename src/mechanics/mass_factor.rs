@@ -24,19 +24,21 @@ use crate::quad::{LANES, Quad};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
     "mass matrix is singular at `{coordinate}`: pivot {pivot:e} of diagonal entry {diagonal:e}; {}",
-    why(coordinate)
+    why(*is_base)
 )]
 pub struct SingularMass {
     /// Joint name, or `base vx` … `base wz`.
     pub coordinate: String,
+    /// Whether it is one of a floating base.
+    pub is_base: bool,
     /// What the elimination left of the diagonal entry.
     pub pivot: f64,
     /// The entry of `M` itself.
     pub diagonal: f64,
 }
 
-fn why(coordinate: &str) -> &'static str {
-    match coordinate.starts_with("base ") {
+fn why(is_base: bool) -> &'static str {
+    match is_base {
         true => {
             "no mass moves with the base alone; if the robot is mounted, its base is to be fixed: \
              `base: Fixed`"
@@ -148,7 +150,8 @@ impl MassFactor {
             let positive = pivot > rounding * mass.scale[k] && pivot.is_finite();
             if !positive {
                 let coordinate = pattern.name(k).to_owned();
-                return Err(SingularMass { coordinate, pivot, diagonal });
+                let is_base = first != NO_BASE && is_base(first, k);
+                return Err(SingularMass { coordinate, is_base, pivot, diagonal });
             }
             // Row k of L; the row before division stays beside it.
             let inverse = 1.0 / pivot;

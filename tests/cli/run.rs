@@ -255,6 +255,45 @@ fn a_check_is_asked_for_where_its_when_holds() {
     assert_eq!(check("Always", "slope == 7"), (0, Value::Null));
     let said = legwork(here.path(), &["run", "a.ron"]).said();
     assert!(said.contains("c: not asked, its `when` never held"), "{said}");
+    let said = legwork(here.path(), &["test", "a.ron"]).out;
+    assert!(said.starts_with("pass  a.ron: 1 check, 1 of them never asked, "), "{said}");
+}
+
+/// A rail without mass under a base that is free can go anywhere: what is told is the base, not the
+/// joint, by both algorithms.
+#[test]
+fn a_free_base_without_mass_is_named() {
+    let here = folder();
+    let urdf = r#"<robot name="cart">
+  <link name="rail"/>
+  <link name="cart"><inertial><mass value="1"/>
+    <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+  <joint name="slide" type="prismatic"><parent link="rail"/><child link="cart"/>
+    <axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+</robot>"#;
+    write(&here, "cart.urdf", urdf);
+    for (base, algorithm) in
+        [("Floating", "Factor"), ("Floating", "ArticulatedBody"), ("Fixed", "Factor")]
+    {
+        let text = format!(
+            r#"Diagram(
+    run: (stop: "10 ms", step: "1 ms"),
+    robots: {{ "cart": Urdf(path: "cart.urdf", base: {base}) }},
+    blocks: {{
+        "push": Constant(value: ["1 N"]),
+        "accel": ForwardDynamics(
+            robot: "cart", algorithm: {algorithm}, in: {{ "state": "body.state", "tau": "push.y" }},
+        ),
+        "body": FloatingBase(robot: "cart", in: {{ "nu_dot": "accel.nu_dot" }}),
+    }},
+)"#
+        );
+        write(&here, "a.ron", text);
+        let done = legwork(here.path(), &["run", "a.ron"]);
+        let is_told = done.err.contains("`base vx`") && done.err.contains("`base: Fixed`");
+        assert_eq!(is_told, base == "Floating", "{base} {algorithm}: {}", done.err);
+        assert_eq!(done.code, if base == "Floating" { 2 } else { 0 }, "{}", done.err);
+    }
 }
 
 #[test]

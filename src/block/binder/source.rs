@@ -1,4 +1,6 @@
 //! A value of the file with its place in the value that is bound.
+//!
+//! One file: every kind of value is read here, and each says the same of what is not one.
 
 use super::Context;
 use super::access::{Entries, Fields, Items, Pairs};

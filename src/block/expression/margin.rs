@@ -2,8 +2,8 @@
 //!
 //! The margin of `a < b` is b − a, of `a > b` a − b, of `a == b` −|a − b|, of `a != b` |a − b|. It
 //! is positive inside the bound, negative beyond it, and infinite where one of them is NaN.
-//! `a and b` has the tighter of two margins, `a or b` the looser, `not a` the negative (A. Donzé and
-//! O. Maler, *Robust satisfaction of temporal logic over real-valued signals*, 2010, def. 4).
+//! `a and b` has the tighter of two margins, `a or b` the looser, `not a` the negative (A. Donzé
+//! and O. Maler, *Robust satisfaction of temporal logic over real-valued signals*, 2010, def. 4).
 
 use serde::{Deserialize, Serialize};
 

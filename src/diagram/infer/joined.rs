@@ -1,4 +1,5 @@
-//! Blocks that join numbers and vectors, such as the copies of a for-each: their declaration follows from types.
+//! Blocks that join numbers and vectors, such as the copies of a for-each: their declaration
+//! follows from types.
 
 use std::sync::Arc;
 

@@ -57,7 +57,7 @@ pub struct Design {
     pub plant: Linearization,
     /// Path and value of what the patch sets.
     pub settings: Vec<(String, String)>,
-    /// The patch, as the text of a file. Entries below 1e-12 of the largest of a matrix are 0 in it.
+    /// The patch, as the text of a file. Entries below 1e-12 of the largest of a matrix are 0.
     pub patch: String,
     /// States that the block sees nothing of, and that are no part of the design.
     pub left_out: Vec<String>,
@@ -297,8 +297,8 @@ impl Design {
         })
     }
 
-    /// The poles in continuous time [1/s]: of the period T, s = ln(z)/T. A pole z = 0, which dies out
-    /// within a period, is at minus infinity.
+    /// The poles in continuous time [1/s]: of the period T, s = ln(z)/T. A pole z = 0, which dies
+    /// out within a period, is at minus infinity.
     pub fn continuous_poles(&self) -> Vec<c64> {
         let Some(period) = self.plant.system.period else { return self.poles.clone() };
         let of = |z: &c64| c64::new(z.norm().ln() / period, z.arg() / period);
@@ -440,8 +440,8 @@ fn list_text(values: &[f64]) -> String {
     format!("[{}]", texts.join(", "))
 }
 
-/// Rows of a matrix; one list where it is a single row, or column, that stands for a number. An entry
-/// below 1e-12 of the largest is a residue of the arithmetic and written as 0.
+/// Rows of a matrix; one list where it is a single row, or column, that stands for a number. An
+/// entry below 1e-12 of the largest is a residue of the arithmetic and written as 0.
 fn matrix_text(matrix: &Mat<f64>, is_row: bool, is_column: bool) -> String {
     let nothing = 1e-12 * matrix.norm_max();
     let entry = |i, j| if matrix[(i, j)].abs() < nothing { 0.0 } else { matrix[(i, j)] };

@@ -11,8 +11,8 @@ use legwork_diagram::document;
 use super::port::Ports;
 
 /// What stands for the robots of a mask that is looked at by itself: one with four legs, one with
-/// neither joints nor feet, one with two legs and arms. A program that has them not knows nothing of
-/// such a mask's robots.
+/// neither joints nor feet, one with two legs and arms. A program that has them not knows nothing
+/// of such a mask's robots.
 pub(crate) const STAND_INS: [&str; 3] = [
     "Robot(file: \"std:robots/mini_cheetah.ron\")",
     "FreeBody(mass: \"2 kg\", shape: Box(size: [\"20 cm\", \"10 cm\", \"5 cm\"]))",
