@@ -296,7 +296,8 @@ fn subtract_transposed_times(a: &[f64], x: &[f64], y: &mut [f64]) {
     columns.zip(y).for_each(|(column, y)| *y -= dot(column, x));
 }
 
-/// `C ← C - A Bᵀ` for A of `rows × n`, B of `columns × n`; of a square one the lower triangle only.
+/// `C ← C - A Bᵀ` for A of `rows × n`, B of `columns × n`; what stands above the diagonal of a
+/// square one may be anything.
 fn subtract_product(
     (a, rows): (&[f64], usize),
     (b, columns): (&[f64], usize),
@@ -305,21 +306,15 @@ fn subtract_product(
     c: &mut [f64],
 ) {
     if rows == RIGID && columns == RIGID && n == RIGID {
-        let (a, b, c) = (&a[..36], &b[..36], &mut c[..36]);
-        subtract_product_sized((a, RIGID), (b, RIGID), RIGID, is_lower, c);
-    } else {
-        subtract_product_sized((a, rows), (b, columns), n, is_lower, c);
+        // Whole columns, which are two operations each.
+        let (a, b) = (a.as_chunks::<RIGID>().0, &b[..36]);
+        for (j, column) in c.as_chunks_mut::<RIGID>().0.iter_mut().enumerate() {
+            for (k, a) in a[..RIGID].iter().enumerate() {
+                axpy(-b[k * RIGID + j], a, column);
+            }
+        }
+        return;
     }
-}
-
-#[inline(always)]
-fn subtract_product_sized(
-    (a, rows): (&[f64], usize),
-    (b, columns): (&[f64], usize),
-    n: usize,
-    is_lower: bool,
-    c: &mut [f64],
-) {
     for j in 0..columns {
         let from = if is_lower { j } else { 0 };
         let column = &mut c[j * rows + from..(j + 1) * rows];
