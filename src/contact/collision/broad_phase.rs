@@ -5,21 +5,36 @@
 #[derive(Debug, Clone, Default)]
 pub struct Neighbours {
     /// Cell and index of each point, sorted.
-    cells: Vec<([i64; 3], usize)>,
+    cells: Vec<(u128, usize)>,
 }
 
-/// Half of the 26 cells around a cell, so that every pair of cells is seen once: first and last of
-/// the columns along z, whose cells are adjacent in the order.
-const AHEAD: [[[i64; 3]; 2]; 5] = [
-    [[0, 0, 1], [0, 0, 1]],
-    [[0, 1, -1], [0, 1, 1]],
-    [[1, -1, -1], [1, -1, 1]],
-    [[1, 0, -1], [1, 0, 1]],
-    [[1, 1, -1], [1, 1, 1]],
+/// Bits of a coordinate of a cell.
+const BITS: u32 = 42;
+/// Coordinates beyond this share a cell, so that every cell has neighbours.
+const FARTHEST: i64 = 1 << (BITS - 2);
+
+/// A cell as one number, by which cells are in the order of x, then y, then z.
+const fn number(x: i64, y: i64, z: i64) -> u128 {
+    ((x + 2 * FARTHEST) as u128) << (2 * BITS)
+        | ((y + 2 * FARTHEST) as u128) << BITS
+        | (z + 2 * FARTHEST) as u128
+}
+
+/// Half of the 26 cells around a cell, so that every pair of cells is seen once, by what their
+/// numbers differ: first and last of the columns along z, whose cells are adjacent in the order.
+const AHEAD: [[u128; 2]; 5] = [
+    ahead([0, 0, 1], [0, 0, 1]),
+    ahead([0, 1, -1], [0, 1, 1]),
+    ahead([1, -1, -1], [1, -1, 1]),
+    ahead([1, 0, -1], [1, 0, 1]),
+    ahead([1, 1, -1], [1, 1, 1]),
 ];
 
-/// Coordinates beyond this share a cell, so that every cell has neighbours.
-const FARTHEST: f64 = 1e18;
+const fn ahead(first: [i64; 3], last: [i64; 3]) -> [u128; 2] {
+    let [a, b] = [first, last];
+    let from = number(0, 0, 0);
+    [number(a[0], a[1], a[2]) - from, number(b[0], b[1], b[2]) - from]
+}
 
 impl Neighbours {
     /// Calls `f(i, j)` once for every pair of points nearer than `reach`, and for some that are
@@ -36,11 +51,19 @@ impl Neighbours {
         reach: f64,
         mut f: impl FnMut(usize, usize),
     ) {
-        self.cells.clear();
-        let cell = |x: &[f64]| {
-            [x[0], x[1], x[2]].map(|x| (x / reach).floor().clamp(-FARTHEST, FARTHEST) as i64)
+        let cell = |i: usize| {
+            let farthest = FARTHEST as f64;
+            let at = |k: usize| (positions[3 * i + k] / reach).floor();
+            let [x, y, z] = [0, 1, 2].map(|k| at(k).clamp(-farthest, farthest) as i64);
+            number(x, y, z)
         };
-        self.cells.extend(positions.chunks_exact(3).enumerate().map(|(i, x)| (cell(x), i)));
+        // From the order of the last call, which has hardly changed, if it is one of as many points.
+        let count = positions.len() / 3;
+        if self.cells.len() != count {
+            self.cells.clear();
+            self.cells.extend((0..count).map(|i| (0, i)));
+        }
+        self.cells.iter_mut().for_each(|(number, i)| *number = cell(*i));
         self.cells.sort_unstable();
         // Where the cells ahead begin: as the cells rise, so do these.
         let mut starts = [0; AHEAD.len()];
@@ -48,7 +71,7 @@ impl Neighbours {
             let own = self.cells[at + 1..].iter().take_while(|(other, _)| *other == cell);
             own.for_each(|&(_, j)| f(j.max(i), j.min(i)));
             for (start, ends) in starts.iter_mut().zip(AHEAD) {
-                let [first, last] = ends.map(|end| [0, 1, 2].map(|k| cell[k] + end[k]));
+                let [first, last] = ends.map(|end| cell + end);
                 let behind = self.cells[*start..].iter().take_while(|(other, _)| *other < first);
                 *start += behind.count();
                 let there = self.cells[*start..].iter().take_while(|(other, _)| *other <= last);

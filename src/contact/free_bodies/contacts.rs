@@ -45,11 +45,11 @@ impl Contact {
     #[must_use]
     pub fn borne(&self, scene: &Scene, force: &Vector3<f64>) -> f64 {
         let is_fixed = |body: usize| scene.bodies[body].is_fixed;
-        let upward = (self.frame * force).z;
+        let upward = || (self.frame.row(2) * force).x;
         match self.other {
-            None => upward,
-            Some(other) if is_fixed(other) => upward,
-            Some(_) if is_fixed(self.body) => -upward,
+            None => upward(),
+            Some(other) if is_fixed(other) => upward(),
+            Some(_) if is_fixed(self.body) => -upward(),
             Some(_) => 0.0,
         }
     }
@@ -128,7 +128,8 @@ impl Contacts {
 
         // Bodies on the ground.
         for (i, (body, pose)) in scene.bodies.iter().zip(&*poses).enumerate() {
-            if body.is_fixed {
+            let distance = scene.ground.distance(&pose.centre);
+            if body.is_fixed || distance > body.solid.bounding_radius() + reach {
                 continue;
             }
             collide_plane((&body.solid, pose), &scene.ground, reach, manifold);
