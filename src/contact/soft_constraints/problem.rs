@@ -1,5 +1,7 @@
 //! One step's problem: bodies with their inertia and momentum, and the constraints between them.
 
+use legwork_linalg::all_finite;
+
 /// Index of a diagonal block of M: a body in absolute coordinates or a whole robot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BodyIndex(pub usize);
@@ -179,6 +181,28 @@ pub(super) struct Constraint {
     pub(super) part_count: usize,
 }
 
+/// What is known of a body's inertia.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MassKind {
+    /// Some number is infinite or none.
+    NotFinite,
+    /// All but the diagonal is zero.
+    Diagonal,
+    Full,
+}
+
+impl MassKind {
+    /// That of an n × n matrix.
+    fn of(mass: &[f64], n: usize) -> Self {
+        let is_zero = |(i, &m): (usize, &f64)| i % (n + 1) == 0 || m == 0.0;
+        match all_finite(mass) {
+            false => Self::NotFinite,
+            true if mass.iter().enumerate().all(is_zero) => Self::Diagonal,
+            true => Self::Full,
+        }
+    }
+}
+
 /// Bodies, momentum and constraints of one step; refilled every step without allocating.
 ///
 /// | symbol | identifier | shape | unit | meaning |
@@ -197,6 +221,7 @@ pub struct ConstraintProblem {
     starts: Vec<usize>,
     mass_starts: Vec<usize>,
     mass: Vec<f64>,
+    mass_kinds: Vec<MassKind>,
     momentum: Vec<f64>,
     constraints: Vec<Constraint>,
     parts: Vec<Part>,
@@ -222,6 +247,7 @@ impl ConstraintProblem {
             starts,
             mass_starts,
             mass: vec![0.0; mass_at],
+            mass_kinds: vec![MassKind::Diagonal; body_dims.len()],
             momentum: vec![0.0; at],
             constraints: Vec::new(),
             parts: Vec::new(),
@@ -251,6 +277,7 @@ impl ConstraintProblem {
         let (start, n) = (self.mass_starts[body.0], self.sizes[body.0]);
         assert_eq!(mass.len(), n * n, "expected {n} x {n} values of inertia of body {}", body.0);
         self.mass[start..start + n * n].copy_from_slice(mass);
+        self.mass_kinds[body.0] = MassKind::of(mass, n);
     }
 
     /// p of all bodies, to be written.
@@ -369,13 +396,11 @@ impl ConstraintProblem {
     /// Whether all numbers can belong to a problem.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        // Without an early end, so that the loop has no branches.
-        let finite = |x: &[f64]| x.iter().fold(true, |all, v| all & v.is_finite());
         self.time_step > 0.0
             && self.time_step.is_finite()
-            && finite(&self.mass)
-            && finite(&self.momentum)
-            && finite(&self.jacobian)
+            && !self.mass_kinds.contains(&MassKind::NotFinite)
+            && all_finite(&self.momentum)
+            && all_finite(&self.jacobian)
             && self.constraints.iter().all(|constraint| constraint.law.is_valid())
     }
 
@@ -409,6 +434,10 @@ impl ConstraintProblem {
             full[range].iter_mut().zip(g.chunks_exact(rows)).for_each(|(f, g)| *f = g[row]);
         }
         full
+    }
+
+    pub(super) fn mass_kind(&self, body: usize) -> MassKind {
+        self.mass_kinds[body]
     }
 
     pub(super) fn mass_of(&self, body: usize) -> &[f64] {

@@ -1,6 +1,6 @@
 //! Products with a problem's matrices: `M x`, `G x` and `Gᵀ f`.
 
-use super::problem::{BodyIndex, ConstraintProblem};
+use super::problem::{BodyIndex, ConstraintProblem, MassKind};
 use legwork_linalg::{axpy, dot};
 
 impl ConstraintProblem {
@@ -20,8 +20,10 @@ impl ConstraintProblem {
         for (body, &n) in self.sizes().iter().enumerate() {
             let range = self.velocities_of(BodyIndex(body));
             let (mass, x, out) = (self.mass_of(body), &x[range.clone()], &mut out[range]);
-            // A loop of constant length for free bodies.
-            if n == 6 {
+            // Loops of constant length for free bodies.
+            if n == 6 && self.mass_kind(body) == MassKind::Diagonal {
+                (0..6).for_each(|i| out[i] = mass[7 * i] * x[i]);
+            } else if n == 6 {
                 add_times(&mass[..36], &x[..6], &mut out[..6], 6);
             } else {
                 add_times(mass, x, out, n);
