@@ -54,6 +54,8 @@ pub(super) enum Kind {
     Cone,
     /// A contact whose friction has its own bound.
     Disk,
+    /// A contact that neither opens nor slides, see [`LocalLaw::held`].
+    Held,
 }
 
 impl Kind {
@@ -100,7 +102,13 @@ pub(super) struct Response {
 
 /// Proximal factor s of a row, see the module docs.
 fn scale(conductance: f64, inverse_inertia: f64) -> f64 {
-    (conductance * inverse_inertia / STIFFNESS_LIMIT).max(1.0)
+    let stiffness = conductance * inverse_inertia;
+    if stiffness <= STIFFNESS_LIMIT { 1.0 } else { (stiffness / STIFFNESS_LIMIT).max(1.0) }
+}
+
+/// `x/s`, without the division for most rows.
+fn shared(x: f64, s: f64) -> f64 {
+    if s == 1.0 { x } else { x / s }
 }
 
 impl LocalLaw {
@@ -123,9 +131,9 @@ impl LocalLaw {
             },
             friction: 0.0,
             bound: 0.0,
-            conductance: [0.0, d_n / s_n],
-            offset: [0.0, 0.0, (a_n + (s_n - 1.0) * lag.multiplier[2]) / s_n],
-            share: [1.0, 1.0 / s_n],
+            conductance: [0.0, shared(d_n, s_n)],
+            offset: [0.0, 0.0, shared(a_n + (s_n - 1.0) * lag.multiplier[2], s_n)],
+            share: [1.0, shared(1.0, s_n)],
             slope,
         };
         if let Law::Contact(_, friction) = law {
@@ -136,13 +144,13 @@ impl LocalLaw {
                 local.kind = Kind::Cone;
                 local.friction = friction.coefficient;
                 let s_t = scale(d_t, inverse_inertia[0]);
-                local.conductance[0] = d_t / s_t;
-                local.share[0] = 1.0 / s_t;
+                local.conductance[0] = shared(d_t, s_t);
+                local.share[0] = shared(1.0, s_t);
                 for i in 0..2 {
                     let a = -h
                         * (friction.stiffness * friction.deformation[i]
                             + d_t * friction.rate_bias[i]);
-                    local.offset[i] = (a + (s_t - 1.0) * lag.multiplier[i]) / s_t;
+                    local.offset[i] = shared(a + (s_t - 1.0) * lag.multiplier[i], s_t);
                 }
                 if let Some(bound) = lag.bound {
                     (local.kind, local.bound) = (Kind::Disk, bound);
@@ -152,6 +160,12 @@ impl LocalLaw {
             }
         }
         local
+    }
+
+    /// This law as that of a contact that keeps touching and sticking, whatever force that takes;
+    /// without friction it has no tangential force.
+    pub(super) fn held(self) -> Self {
+        Self { kind: if self.kind.has_friction() { Kind::Held } else { Kind::Free }, ..self }
     }
 
     /// y, the spring-dampers' impulse before the projection on its set.
@@ -172,6 +186,7 @@ impl LocalLaw {
         let normal = |force: f64| [0.0, 0.0, force];
         let (impulse, region) = match self.kind {
             Kind::Free => (normal(y[2]), Region::Inside),
+            Kind::Held => (y, Region::Inside),
             Kind::NonNegative | Kind::Normal => {
                 // Written so that NaN propagates.
                 if y[2] <= 0.0 {
@@ -219,7 +234,7 @@ impl LocalLaw {
             Region::Open => {}
             Region::Inside => {
                 curvature[8] = d_n;
-                if self.kind == Kind::Cone {
+                if matches!(self.kind, Kind::Cone | Kind::Held) {
                     (curvature[0], curvature[4]) = (d_t, d_t);
                 }
             }

@@ -316,12 +316,13 @@ impl SoftConstraintSolver {
             let mut w = [0.0; 3];
             for &part in problem.parts(constraint) {
                 let (g, range) = problem.part(rows, part);
-                for (column, inverse) in
-                    g.chunks_exact(rows).zip(&self.newton.inverse_diagonal[range])
-                {
-                    for (k, g) in column.iter().enumerate() {
-                        w[3 - rows + k] += g * g * inverse;
-                    }
+                let inverse = &self.newton.inverse_diagonal[range];
+                if rows == 1 {
+                    g.iter().zip(inverse).for_each(|(g, inverse)| w[2] += g * g * inverse);
+                    continue;
+                }
+                for (column, inverse) in g.as_chunks::<3>().0.iter().zip(inverse) {
+                    (0..3).for_each(|k| w[k] += column[k] * column[k] * inverse);
                 }
             }
             // Lagged quantities at the guess.
@@ -369,7 +370,7 @@ impl SoftConstraintSolver {
     fn solve_inner(
         &mut self,
         problem: &ConstraintProblem,
-        tolerance: f64,
+        (pass, tolerance): (u32, f64),
         solution: &mut ConstraintSolution,
         other: &mut Option<&mut ProgramSolver<'_>>,
     ) -> NewtonEnd {
@@ -378,7 +379,8 @@ impl SoftConstraintSolver {
             self.program.as_mut().filter(|_| self.options.method != Method::Velocities)
         else {
             let velocity = &mut solution.velocity;
-            return self.newton.minimise(problem, &self.laws, tolerance, limit, velocity);
+            let laws = &self.laws;
+            return self.newton.minimise(problem, laws, pass, (tolerance, limit), velocity);
         };
         let method = self.options.method;
         let impulses = &mut self.newton.impulses;
@@ -426,7 +428,7 @@ impl SoftConstraintSolver {
             // No inner problem has to be solved much more accurately than the laws.
             let inner_tolerance =
                 (INEXACTNESS * law_error).min(FIRST_TOLERANCE).max(0.1 * tolerance);
-            let end = self.solve_inner(problem, inner_tolerance, solution, other);
+            let end = self.solve_inner(problem, (pass, inner_tolerance), solution, other);
             iterations += end.iterations;
             let is_usable = end.status.is_usable() || end.status == Status::MaxIterations;
             if !is_usable || (self.is_in_forces() && !end.status.is_usable()) {
