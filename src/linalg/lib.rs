@@ -78,4 +78,4 @@ pub use pivoted_qr::PivotedQr;
 pub use row_pivoted_qr::RowPivotedQr;
 pub use span::Span;
 pub use svd::Svd;
-pub use vector::{all_finite, axpy, dot, matrix_vector, max_abs, one_norm};
+pub use vector::{all_finite, axpy, dot, matrix_vector, max_abs, one_norm, weighted_square};

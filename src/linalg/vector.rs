@@ -17,6 +17,22 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     (sums[0] + sums[2]) + (sums[1] + sums[3]) + tail
 }
 
+/// `Σ w_i x_i²` in sixteen interleaved partial sums, added in a fixed order.
+#[must_use]
+pub fn weighted_square(x: &[f64], w: &[f64]) -> f64 {
+    let ((x, x_rest), (w, w_rest)) = (x.as_chunks::<16>(), w.as_chunks::<16>());
+    let mut sums = [Lanes::ZERO; 4];
+    for (x, w) in x.iter().zip(w) {
+        let fours = x.as_chunks::<4>().0.iter().zip(w.as_chunks::<4>().0);
+        for (sum, (x, w)) in sums.iter_mut().zip(fours) {
+            let x = Lanes::from(*x);
+            *sum += x * x * Lanes::from(*w);
+        }
+    }
+    let tail: f64 = x_rest.iter().zip(w_rest).map(|(x, w)| x * x * w).sum();
+    lanes::sum((sums[0] + sums[1]) + (sums[2] + sums[3])) + tail
+}
+
 /// `y += alpha x`.
 #[inline]
 pub fn axpy(alpha: f64, x: &[f64], y: &mut [f64]) {

@@ -9,7 +9,7 @@
 use super::local_law::{Kind, LocalLaw, Region};
 use super::problem::{Constraint, ConstraintProblem};
 use legwork_linalg::cancel::check;
-use legwork_linalg::{BlockCholesky, Slot, axpy, dot};
+use legwork_linalg::{BlockCholesky, Slot, axpy, dot, weighted_square};
 use legwork_qp::Status;
 
 /// Gradient below which a step that no longer halves the least one so far is limited by round-off.
@@ -156,7 +156,7 @@ impl Newton {
 
     /// `‖M_jj^-½ x‖`.
     pub(super) fn norm(&self, x: &[f64]) -> f64 {
-        x.iter().zip(&self.inverse_diagonal).map(|(x, w)| x * x * w).sum::<f64>().sqrt()
+        weighted_square(x, &self.inverse_diagonal).sqrt()
     }
 
     /// The scale of momentum at `velocity` and the impulses.
@@ -168,14 +168,13 @@ impl Newton {
         of_momentum.max(self.norm(&self.gradient))
     }
 
-    /// u, γ and the gradient at `velocity`; its norm and the scale of momentum.
+    /// γ and the gradient at `velocity`, whose u is known; its norm and the scale of momentum.
     fn evaluate(
         &mut self,
         problem: &ConstraintProblem,
         laws: &[LocalLaw],
         velocity: &[f64],
     ) -> (f64, f64) {
-        problem.rows_times(velocity, &mut self.row_velocity);
         for (constraint, law) in problem.constraints().iter().zip(laws) {
             let (first, rows) = (constraint.first_row, constraint.law.row_count());
             let u = row_values(&self.row_velocity, first, rows);
@@ -271,7 +270,7 @@ impl Newton {
     }
 
     /// Moves `velocity` to the minimum, in a pass of the outer iteration from 0 on. The impulses
-    /// are those of the last pass.
+    /// are those of the last pass, the row velocities those of `velocity`.
     pub(super) fn minimise(
         &mut self,
         problem: &ConstraintProblem,
@@ -324,6 +323,7 @@ impl Newton {
                 self.line_search(problem, laws)
             };
             axpy(step, &self.direction, velocity);
+            problem.rows_times(velocity, &mut self.row_velocity);
             iterations += 1;
         }
     }
@@ -443,6 +443,7 @@ impl Newton {
         laws: &[LocalLaw],
         velocity: &[f64],
     ) -> Option<()> {
+        problem.rows_times(velocity, &mut self.row_velocity);
         self.evaluate(problem, laws, velocity);
         self.assemble(problem, laws);
         self.factor.factor().then_some(())

@@ -23,3 +23,14 @@ fn numbers_that_are_not_finite_are_found_at_every_place() {
         }
     }
 }
+
+/// Every entry is in the sum once, with its own weight: of integers all sums are exact.
+#[test]
+fn weighted_squares_are_summed_at_every_length() {
+    for len in 0..100u32 {
+        let x: Vec<f64> = (0..len).map(|i| f64::from(i % 7) - 3.0).collect();
+        let w: Vec<f64> = (0..len).map(|i| f64::from(1 + i % 11)).collect();
+        let expected: f64 = x.iter().zip(&w).map(|(x, w)| w * x * x).sum();
+        assert_eq!(legwork_linalg::weighted_square(&x, &w), expected, "{len}");
+    }
+}
