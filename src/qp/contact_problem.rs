@@ -220,39 +220,54 @@ impl<'a> ContactProblem<'a> {
     pub(crate) fn add_product(&self, forces: &[f64], acceleration: &mut [f64]) {
         let (n, shift, end) = (self.dim(), self.diagonal_shift(), 3 * self.active_end());
         let acceleration = &mut acceleration[..end];
-        let columns = self.inverse_inertia.chunks_exact((3 * n).max(1));
-        for ((contact, f), columns) in forces[..end].as_chunks().0.iter().enumerate().zip(columns) {
-            let own = 3 * contact..3 * contact + 3;
-            if f.contains(&0.0) {
-                for (i, (column, &force)) in own.zip(columns.chunks_exact(n).zip(f)) {
-                    if force != 0.0 {
-                        axpy(force, &column[..end], acceleration);
-                        acceleration[i] += (self.compliance_of(i) + shift) * force;
-                    }
+        // Rows that stay in registers while all columns go by; G of inactive contacts may be anything.
+        const BLOCK: usize = 3 * LANES;
+        let mut start = 0;
+        while start + BLOCK <= end {
+            self.add_rows::<BLOCK, 3>(forces, start, acceleration);
+            start += BLOCK;
+        }
+        while start + LANES <= end {
+            self.add_rows::<LANES, 1>(forces, start, acceleration);
+            start += LANES;
+        }
+        for (i, a) in acceleration.iter_mut().enumerate().skip(start) {
+            for (column, &force) in self.inverse_inertia.chunks_exact(n).zip(&forces[..end]) {
+                if force != 0.0 {
+                    *a += column[i] * force;
                 }
+            }
+        }
+        for (i, (a, &force)) in acceleration.iter_mut().zip(forces).enumerate() {
+            if force != 0.0 {
+                *a += (self.compliance_of(i) + shift) * force;
+            }
+        }
+    }
+
+    /// Adds `G f` in `SIZE` rows, which are `COUNT` lanes.
+    #[inline(always)]
+    fn add_rows<const SIZE: usize, const COUNT: usize>(
+        &self,
+        forces: &[f64],
+        start: usize,
+        acceleration: &mut [f64],
+    ) {
+        let n = self.dim();
+        let Some(rows) = acceleration[start..].first_chunk_mut::<SIZE>() else { return };
+        let mut sums = [Lanes::ZERO; COUNT];
+        sums.iter_mut().zip(rows.as_chunks().0).for_each(|(sum, rows)| *sum = Lanes::from(*rows));
+        for (column, &force) in self.inverse_inertia.chunks_exact(n).zip(forces) {
+            if force == 0.0 {
                 continue;
             }
-            // All three columns at once, in the order of the sums above; only the contact's own
-            // rows have R between them.
-            let mut kept = [0, 1, 2].map(|axis| acceleration[own.start + axis]);
-            for (axis, (column, &force)) in columns.chunks_exact(n).zip(f).enumerate() {
-                axpy(force, &column[own.clone()], &mut kept);
-                kept[axis] += (self.compliance_of(own.start + axis) + shift) * force;
+            let Some(column) = column[start..].first_chunk::<SIZE>() else { return };
+            for (sum, column) in sums.iter_mut().zip(column.as_chunks().0) {
+                *sum += Lanes::from(*column) * Lanes::splat(force);
             }
-            let (first, rest) = columns.split_at(n);
-            let (second, third) = rest.split_at(n);
-            let (blocks, tail) = acceleration.as_chunks_mut::<LANES>();
-            let four = |x: &[f64; LANES]| Lanes::from(*x);
-            let [p, q, r] = f.map(Lanes::splat);
-            let rows = blocks.iter_mut().zip(first.as_chunks().0);
-            for (((a, x), y), z) in rows.zip(second.as_chunks().0).zip(third.as_chunks().0) {
-                *a = (((four(a) + p * four(x)) + q * four(y)) + r * four(z)).to_array();
-            }
-            for (a, i) in tail.iter_mut().zip(end / LANES * LANES..) {
-                *a = ((*a + f[0] * first[i]) + f[1] * second[i]) + f[2] * third[i];
-            }
-            acceleration[own].copy_from_slice(&kept);
         }
+        let rows = rows.as_chunks_mut().0.iter_mut();
+        rows.zip(sums).for_each(|(rows, sum)| *rows = sum.to_array());
     }
 
     /// Dense QP view: `H = G + R + εI`, 3k × 3k, column-major, over all contacts.

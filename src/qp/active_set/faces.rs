@@ -187,13 +187,19 @@ impl FaceSearch {
             self.hessian[..n * n].copy_from_slice(problem.inverse_inertia);
             self.bias[..n].copy_from_slice(problem.bias);
         } else {
+            let first = members.first().copied().unwrap_or(0);
+            let is_run = members.last().is_some_and(|last| last + 1 == first + members.len());
             for (k, column) in self.contacts.iter().enumerate() {
                 for axis in 0..3 {
                     let source =
                         &problem.inverse_inertia[(3 * column.index + axis) * full..][..full];
                     let target = &mut self.hessian[(3 * k + axis) * stride..][..stride];
-                    for (to, row) in target.chunks_exact_mut(3).zip(&self.contacts) {
-                        to.copy_from_slice(&source[3 * row.index..3 * row.index + 3]);
+                    if is_run {
+                        target[..n].copy_from_slice(&source[3 * first..3 * first + n]);
+                    } else {
+                        for (to, row) in target.chunks_exact_mut(3).zip(&self.contacts) {
+                            to.copy_from_slice(&source[3 * row.index..3 * row.index + 3]);
+                        }
                     }
                     target[n..].fill(0.0);
                     self.bias[3 * k + axis] = problem.bias[3 * column.index + axis];

@@ -14,6 +14,8 @@ pub(super) struct Islands {
     ends: Vec<usize>,
     /// Contacts that have no island yet.
     rest: Vec<usize>,
+    /// Zero where a contact's columns of G are.
+    bits: Vec<u64>,
 }
 
 impl Islands {
@@ -23,6 +25,8 @@ impl Islands {
             list.clear();
             list.reserve(contact_count);
         }
+        self.bits.clear();
+        self.bits.reserve(3 * contact_count);
     }
 
     /// Finds the islands, in the order of their first contacts. O(9k²), O(9k) if there is but one.
@@ -30,23 +34,27 @@ impl Islands {
         self.reserve(problem.contact_count());
         self.rest.extend((0..problem.contact_count()).filter(|&c| problem.is_active(c)));
         let n = problem.dim();
-        // NaN counts as coupled.
-        let is_coupled = |i: usize, j: usize| {
-            let columns = problem.inverse_inertia[3 * i * n..(3 * i + 3) * n].chunks_exact(n);
-            let numbers = columns.flat_map(|column| &column[3 * j..3 * j + 3]);
-            // The bits of all nine but their signs: most pairs of one body are coupled, most of two
-            // are not, and nothing tells beforehand.
-            numbers.fold(0, |bits, number| bits | number.to_bits() << 1) != 0
-        };
         while let Some(&first) = self.rest.first() {
             let (start, mut at) = (self.contacts.len(), self.contacts.len());
             self.contacts.push(first);
             self.rest.remove(0);
             // Whoever is coupled to a contact of the island joins it.
             while at < self.contacts.len() && !self.rest.is_empty() {
-                let (member, contacts) = (self.contacts[at], &mut self.contacts);
+                // The bits of three columns together, but their signs; NaN counts as coupled.
+                let member = self.contacts[at];
+                let columns = &problem.inverse_inertia[3 * member * n..(3 * member + 3) * n];
+                let (x, rest) = columns.split_at(n);
+                let (y, z) = rest.split_at(n);
+                let bits = x
+                    .iter()
+                    .zip(y)
+                    .zip(z)
+                    .map(|((x, y), z)| (x.to_bits() | y.to_bits() | z.to_bits()) << 1);
+                self.bits.clear();
+                self.bits.extend(bits);
+                let (bits, contacts) = (&self.bits, &mut self.contacts);
                 self.rest.retain(|&other| {
-                    let joins = is_coupled(member, other);
+                    let joins = bits[3 * other..3 * other + 3].iter().any(|bits| *bits != 0);
                     if joins {
                         contacts.push(other);
                     }
