@@ -237,13 +237,16 @@ fn solved(
     };
     view.acceleration_into(forces, acceleration);
     let mut found = Solved::default();
-    let pairs = forces.chunks_exact(3).zip(acceleration.chunks_exact(3));
+    let mut lift = 0.0f64;
+    let pairs = forces.as_chunks::<3>().0.iter().zip(acceleration.as_chunks::<3>().0);
     for (i, (f, a)) in pairs.enumerate().filter(|(i, _)| problem.active[*i] != 0.0) {
         found.total += f[0] * a[0] + f[1] * a[1] + f[2] * a[2];
         found.normal = found.normal.max((f[2] * a[2]).abs() * time_step);
-        let slip = (a[0] * a[0] + a[1] * a[1]).sqrt() * time_step;
-        found.lift = found.lift.max(problem.friction[i] * f[2] * slip);
+        let bound = problem.friction[i] * f[2].max(0.0);
+        lift = lift.max(bound * bound * (a[0] * a[0] + a[1] * a[1]));
     }
+    // The root is monotonic: that of the largest square is the largest root.
+    found.lift = lift.sqrt() * time_step;
     found.total = found.total.abs() / (problem.force_scale * view.acceleration_scale());
     found
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use legwork_block::{
     Block, Fault, Matrix, Outcome, OutputCx, Sizes, Vector, block, parameters, ports,
 };
+use legwork_linalg::all_finite;
 use legwork_mechanics::pack_dense;
 
 use crate::buses::{DynamicsBus, RobotDims, StateBus};
@@ -38,6 +39,7 @@ use crate::robot::shared_mass::{Mass, mass};
     out bus: DynamicsBus::of(ports, self.robot.as_str()), _,
         "`nu`, handed on; `M`; `h`; `factor` of M";
     ports.forward(bus, DynamicsBus::NU, state, StateBus::NU);
+    ports.checks_itself(bus);
 )]
 #[parameters]
 pub struct RobotDynamics {
@@ -130,7 +132,7 @@ impl Block for RobotDynamics {
             }
             cx.scratch.has_zeros = true;
             mass.factor(robot)?.pack_into(factor);
-            return Ok(());
+            return finite([h, factor, force, damping, stiffness]);
         }
         mass.matrix.write_dense(m);
         if let Some(inertia) = diagonal {
@@ -152,8 +154,15 @@ impl Block for RobotDynamics {
                  `{coordinate}`",
                 robot.name
             ))
-        })
+        })?;
+        finite([h, factor, force, damping, stiffness])
     }
+}
+
+/// Fails if a number is none or infinite. Where those of M are, so are those of its factor.
+fn finite<const N: usize>(leaves: [&mut [f64]; N]) -> Outcome {
+    let is_finite = leaves.iter().all(|leaf| all_finite(leaf));
+    if is_finite { Ok(()) } else { Err(Fault::not_finite()) }
 }
 
 #[cfg(test)]

@@ -160,15 +160,20 @@ pub fn touch(
         let carried = belt.angular.cross(&(c_rate + at.offset_rate));
         u_rate -= belt.linear_rate + belt.angular_rate.cross(&position) + carried;
     }
-    let spin = contact_frame_spin(&at.normal, &at.normal_rate);
-    let turning = at.normal.cross(&at.normal_rate) + at.normal * spin;
     let frame = contact_frame(&at.normal);
+    // The axes turn as the normal does, on flat ground not at all.
+    let mut seen_rate = u_rate;
+    if at.normal_rate != Vector3::zeros() {
+        let spin = contact_frame_spin(&at.normal, &at.normal_rate);
+        let turning = at.normal.cross(&at.normal_rate) + at.normal * spin;
+        seen_rate -= turning.cross(&u);
+    }
     Touch {
         position,
         arm: to_center + at.offset,
         gap: at.gap,
         velocity: frame.tr_mul(&u),
-        velocity_rate: frame.tr_mul(&(u_rate - turning.cross(&u))),
+        velocity_rate: frame.tr_mul(&seen_rate),
         frame,
     }
 }
