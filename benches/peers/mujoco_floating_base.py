@@ -133,6 +133,7 @@ def prepare(scene, legwork, out):
             f'Patch(\n    set: {{ "blocks.pd.in.tau_ff": "weight.y" }},\n'
             f'    replace: {{ "weight": Constant(value: [{held}]) }},\n)\n')
         patch = ["--with", out / "held.patch", "--set", 'log=["sim.state", "sim.wrench", "pd.tau"]']
+    patch += scene.alike
     model = scenes.robot_model(scene, start)
     save_models(model, out)
     run_legwork(legwork, scene, out / "run", *patch)

@@ -49,6 +49,7 @@ class Scene:
     kd: float = 0.0  # [N m s/rad]
     push: float = 0.0  # along y [N]
     pushed: tuple = (1.0, 1.2)  # [s]
+    alike: tuple = ()  # what makes Legwork's feet those of MuJoCo's model
 
     @property
     def steps(self):
@@ -63,7 +64,8 @@ SCENES = [
     Scene("Go2 stands, pushed", "stand.ron", 3.0, 0.7, patches=[DIAGRAMS / "go2.patch"],
           robot="go2", feet=["FL_foot", "FR_foot", "RL_foot", "RR_foot"], kp=100, kd=3, push=15),
     Scene("ANYmal C stands, pushed", "stand.ron", 3.0, 0.7, patches=[DIAGRAMS / "anymal_c.patch"],
-          robot="anymal_c", feet=["LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"], kp=2000, kd=40, push=45),
+          robot="anymal_c", feet=["LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"], kp=2000, kd=40, push=45,
+          alike=("--set", 'shape=Sphere(radius: "3 cm")', "--set", 'sim.at=[0, 0, "22.5 mm"]')),
     Scene("Talos stands, pushed", "stand.ron", 5.0, 0.7, patches=[DIAGRAMS / "talos.patch"], robot="talos",
           feet=["left_sole_link", "right_sole_link"], soles=TALOS_SOLE, kp=2000, kd=100, push=50),
     Scene("iCub without torque", "icub_zero_torque.ron", 1.0, 0.1, **ICUB),
@@ -130,7 +132,7 @@ def robot_spec(scene):
         if joint.name != "base" and joint.name not in names:
             spec.delete(joint)
     for geom in list(spec.geoms):
-        # Of a foot the ball alone: ANYmal's tube begins above it.
+        # Of a foot the ball alone: ANYmal's tube begins above it. Legwork is timed without the tube too.
         is_ball = geom.type == mujoco.mjtGeom.mjGEOM_SPHERE
         if scene.soles or geom.parent.name not in scene.feet or not is_ball:
             spec.delete(geom)

@@ -94,7 +94,7 @@ fn place(at: Option<[Length; 3]>) -> Vector3<f64> {
 
 /// Refuses a place for a shape that has one.
 fn without_place(at: Option<[Length; 3]>) -> Result<(), Invalid> {
-    if at.is_none() {
+    if place(at) == Vector3::zeros() {
         return Ok(());
     }
     let message = "expected a shape with `at`, found FromCollision, which knows where it is";
