@@ -16,6 +16,15 @@ pub struct StackRows {
     pub count: usize,
 }
 
+/// Columns of `N` numbers into those of a matrix of so many rows, from a row on.
+fn copy_columns<const N: usize>(from: &[f64], to: &mut [f64], (rows, first): (usize, usize)) {
+    for (to, from) in to.chunks_exact_mut(rows).zip(from.as_chunks::<N>().0) {
+        if let Some(to) = to[first..].first_chunk_mut() {
+            *to = *from;
+        }
+    }
+}
+
 impl Block for StackRows {
     const KIND: &'static str = "Stack";
     type Plan = (Vec<In<Matrix>>, Dim, Out<Matrix>);
@@ -59,9 +68,16 @@ impl Block for StackRows {
         for &u in inputs {
             let u = cx.inputs.get(u);
             let u_rows = u.len() / cols;
-            for col in 0..cols {
-                y[col * rows + first_row..col * rows + first_row + u_rows]
-                    .copy_from_slice(&u[col * u_rows..(col + 1) * u_rows]);
+            // Jacobians of points and of frames are copied by columns of known length.
+            match u_rows {
+                0 => {}
+                3 => copy_columns::<3>(u, y, (rows, first_row)),
+                6 => copy_columns::<6>(u, y, (rows, first_row)),
+                _ => {
+                    for (to, from) in y.chunks_exact_mut(rows).zip(u.chunks_exact(u_rows)) {
+                        to[first_row..first_row + u_rows].copy_from_slice(from);
+                    }
+                }
             }
             first_row += u_rows;
         }
