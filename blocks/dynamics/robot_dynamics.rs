@@ -132,7 +132,7 @@ impl Block for RobotDynamics {
             }
             cx.scratch.has_zeros = true;
             mass.factor(robot)?.pack_into(factor);
-            return finite([h, factor, force, damping, stiffness]);
+            return finite(&[h, factor, force, damping, stiffness]);
         }
         mass.matrix.write_dense(m);
         if let Some(inertia) = diagonal {
@@ -155,12 +155,12 @@ impl Block for RobotDynamics {
                 robot.name
             ))
         })?;
-        finite([h, factor, force, damping, stiffness])
+        finite(&[h, factor, force, damping, stiffness])
     }
 }
 
 /// Fails if a number is none or infinite. Where those of M are, so are those of its factor.
-fn finite<const N: usize>(leaves: [&mut [f64]; N]) -> Outcome {
+fn finite(leaves: &[&mut [f64]]) -> Outcome {
     let is_finite = leaves.iter().all(|leaf| all_finite(leaf));
     if is_finite { Ok(()) } else { Err(Fault::not_finite()) }
 }

@@ -18,6 +18,7 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// `Σ w_i x_i²` in sixteen interleaved partial sums, added in a fixed order.
+#[inline]
 #[must_use]
 pub fn weighted_square(x: &[f64], w: &[f64]) -> f64 {
     let ((x, x_rest), (w, w_rest)) = (x.as_chunks::<16>(), w.as_chunks::<16>());

@@ -168,6 +168,12 @@ impl LocalLaw {
         Self { kind: if self.kind.has_friction() { Kind::Held } else { Kind::Free }, ..self }
     }
 
+    /// Whether an impulse pushes, and is well within the bounds of friction.
+    pub(super) fn sticks(&self, [r, s, n]: [f64; 3]) -> bool {
+        let bound = if self.kind == Kind::Disk { self.bound } else { self.friction * n };
+        n > 0.0 && (!self.kind.has_friction() || r * r + s * s < 0.9 * bound * bound)
+    }
+
     /// y, the spring-dampers' impulse before the projection on its set.
     pub(super) fn drive(&self, u: [f64; 3]) -> [f64; 3] {
         let [d_t, d_n] = self.conductance;

@@ -6,8 +6,10 @@
 //! with a piecewise smooth gradient, so the method converges from everywhere, and in finitely many
 //! steps where no contact slides.
 
-use super::local_law::{Kind, LocalLaw, Region};
-use super::problem::{Constraint, ConstraintProblem};
+mod prediction;
+
+use super::local_law::LocalLaw;
+use super::problem::ConstraintProblem;
 use legwork_linalg::cancel::check;
 use legwork_linalg::{BlockCholesky, Slot, axpy, dot, weighted_square};
 use legwork_qp::Status;
@@ -20,9 +22,6 @@ const STUCK_LIMIT: u32 = 2;
 const LINE_TOLERANCE: f64 = 1e-4;
 /// Steps of the line search.
 const LINE_LIMIT: u32 = 40;
-
-/// Passes of the outer iteration that begin with a prediction of what closes.
-const PREDICTED_PASSES: u32 = 2;
 
 /// Memory of the method.
 #[derive(Clone, Debug, Default)]
@@ -48,8 +47,11 @@ pub(super) struct Newton {
     product: Vec<f64>,
     /// γ at the end of the last pass.
     last_impulses: Vec<f64>,
-    /// Laws of the first step.
+    /// Contacts that are held in the first step, and all laws in it.
+    is_held: Vec<bool>,
     held: Vec<LocalLaw>,
+    /// Bodies that touch nothing.
+    is_free: Vec<bool>,
     /// Velocities as bodies are stopped, and which have been.
     stopping: Vec<f64>,
     is_stopped: Vec<bool>,
@@ -94,6 +96,7 @@ impl Newton {
             &mut self.gradient,
             &mut self.direction,
             &mut self.mass_direction,
+            &mut self.stopping,
         ] {
             buffer.resize(nv, 0.0);
         }
@@ -105,6 +108,14 @@ impl Newton {
         ] {
             buffer.resize(rows, 0.0);
         }
+        let (bodies, count) = (problem.sizes().len(), problem.constraint_count());
+        for marks in [&mut self.is_free, &mut self.is_stopped] {
+            marks.resize(bodies, false);
+        }
+        self.is_held.clear();
+        self.is_held.reserve(count);
+        self.held.clear();
+        self.held.reserve(count);
         let largest = problem.sizes().iter().copied().max().unwrap_or(0);
         self.product.resize(3 * largest, 0.0);
         problem.mass_diagonal_into(&mut self.mass_diagonal);
@@ -191,82 +202,6 @@ impl Newton {
             *g = mv - p - *g;
         }
         (self.norm(&self.gradient), of_momentum.max(of_forces))
-    }
-
-    /// Finds contacts that are open at this velocity and should be held in the first step; whether
-    /// there are such. They are those that bore force in the last pass; and in the first two, where
-    /// much is far from settled, those that close once the bodies before them have been stopped,
-    /// from the ground up.
-    ///
-    /// Newton's method alone closes contacts one by one: a body that falls on others stops in one
-    /// step, and stops the next body in the next. And new tangents of stiff springs are small
-    /// changes of large forces, by which many contacts that bear are open at the old velocity.
-    fn find_held(
-        &mut self,
-        problem: &ConstraintProblem,
-        laws: &[LocalLaw],
-        pass: u32,
-        velocity: &[f64],
-    ) -> bool {
-        self.held.clear();
-        self.stopping.clear();
-        self.stopping.extend_from_slice(velocity);
-        self.is_stopped.clear();
-        self.is_stopped.resize(problem.sizes().len(), false);
-        // One body that is stopped stops no other.
-        let is_predicted = pass < PREDICTED_PASSES && problem.sizes().len() > 1;
-        if !is_predicted && pass == 0 {
-            return false;
-        }
-        let mut is_any = false;
-        for (constraint, law) in problem.constraints().iter().zip(laws) {
-            let (first, rows) = (constraint.first_row, constraint.law.row_count());
-            let now = row_values(&self.row_velocity, first, rows);
-            let is_open = law.response(now).region == Region::Open;
-            let bore = pass > 0 && row_values(&self.last_impulses, first, rows)[2] > 0.0;
-            let closes = is_predicted && self.stop(problem, constraint, law);
-            let is_held = is_open && (bore || closes);
-            is_any |= is_held;
-            self.held.push(if is_held { law.held() } else { *law });
-        }
-        is_any
-    }
-
-    /// Whether a contact closes as bodies are stopped; the one body of it that has not been is, to
-    /// the velocity at which the contact begins to bear.
-    fn stop(
-        &mut self,
-        problem: &ConstraintProblem,
-        constraint: &Constraint,
-        law: &LocalLaw,
-    ) -> bool {
-        let rows = constraint.law.row_count();
-        let (mut u, mut moving, mut moving_count) = ([0.0; 3], None, 0);
-        for &part in problem.parts(constraint) {
-            let (g, range) = problem.part(rows, part);
-            for (column, x) in g.chunks_exact(rows).zip(&self.stopping[range]) {
-                column.iter().zip(&mut u[3 - rows..]).for_each(|(g, u)| *u += g * x);
-            }
-            if !self.is_stopped[part.body] {
-                (moving, moving_count) = (Some(part), moving_count + 1);
-            }
-        }
-        if law.kind() == Kind::Free || law.response(u).region == Region::Open {
-            return false;
-        }
-        let Some(part) = moving.filter(|_| moving_count == 1) else { return true };
-        let (g, range) = problem.part(rows, part);
-        let normal = || g.iter().skip(rows - 1).step_by(rows);
-        let inverse = &self.inverse_diagonal[range.clone()];
-        let w: f64 = normal().zip(inverse).map(|(g, inverse)| g * g * inverse).sum();
-        let conductance = law.conductance()[1] * w;
-        if conductance > 0.0 {
-            self.is_stopped[part.body] = true;
-            let impulse = law.drive(u)[2] / conductance;
-            let velocity = self.stopping[range].iter_mut().zip(inverse);
-            velocity.zip(normal()).for_each(|((v, inverse), g)| *v += impulse * inverse * g);
-        }
-        true
     }
 
     /// Moves `velocity` to the minimum, in a pass of the outer iteration from 0 on. The impulses

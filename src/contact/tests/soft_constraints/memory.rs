@@ -27,6 +27,19 @@ fn a_solve_of_a_known_shape_allocates_nothing() {
         });
         assert_eq!(count.count_total, 0);
     }
+    // What is predicted as it falls needs no more either.
+    let mut falling = Stack::new(20, 1e11, 0.001);
+    falling.assemble();
+    let _ = falling.world.finish();
+    for step in 0..40 {
+        falling.assemble();
+        let world = &mut falling.world;
+        let count = measure(|| {
+            let _ = world.solver.solve(&world.problem, &mut world.solution);
+        });
+        assert_eq!(count.count_total, 0, "step {step}");
+        let _ = world.finish();
+    }
 }
 
 #[test]
