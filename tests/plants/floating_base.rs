@@ -1,6 +1,6 @@
 //! The floating-base simulator: robots on their feet, closed chains, slopes, other bodies.
 
-use super::harness::{Case, Pairs, metrics, passes_with_every_choice};
+use super::harness::{Case, Pairs, failed_checks, last, metrics, passes_with_every_choice};
 
 const SLOPE: &str = "diagrams/floating_base/slope.ron";
 const ZERO_TORQUE: &str = "diagrams/floating_base/icub_zero_torque.ron";
@@ -58,6 +58,21 @@ fn other_robots_stand_by_a_patch_alone() {
     }
     // Contact that knows no gap: a foot that starts above ground would fall for a step.
     with(STAND, &[], &[("contact", "acceleration")], &[THREE_LEGS]).passes();
+}
+
+/// The balls of ANYmal's feet, stated by radius and place, carry it as those of its file do, of which
+/// the tubes above touch nothing.
+#[test]
+fn feet_stated_by_shape_and_place_stand_as_those_of_the_file() {
+    let ball = [("shape", "Sphere(radius: \"3 cm\")"), ("sim.at", "[0, 0, \"22.5 mm\"]")];
+    let state = |set| last(&with(STAND, set, &[], &[ANYMAL]).record(), "sim.state");
+    let (stated, read) = (state(&ball), state(&[]));
+    for (a, b) in stated.iter().zip(&read) {
+        assert!((a - b).abs() < 1e-9, "{stated:?} {read:?}");
+    }
+    // Without the place they are others.
+    let elsewhere = with(STAND, &ball[..1], &[], &[ANYMAL]).simulate();
+    assert_ne!(failed_checks(&elsewhere), [""; 0]);
 }
 
 /// Slides below tan 15° = 0.268, sticks above, under Coulomb's law and its convex form.

@@ -30,10 +30,9 @@ const AHEAD: [[u128; 2]; 5] = [
     ahead([1, 1, -1], [1, 1, 1]),
 ];
 
-const fn ahead(first: [i64; 3], last: [i64; 3]) -> [u128; 2] {
-    let [a, b] = [first, last];
-    let from = number(0, 0, 0);
-    [number(a[0], a[1], a[2]) - from, number(b[0], b[1], b[2]) - from]
+const fn ahead([a, b, c]: [i64; 3], [d, e, f]: [i64; 3]) -> [u128; 2] {
+    let own = number(0, 0, 0);
+    [number(a, b, c) - own, number(d, e, f) - own]
 }
 
 impl Neighbours {

@@ -234,7 +234,7 @@ impl Newton {
                 return end(Status::MaxIterations);
             }
             least = least.min(norm);
-            // A first step with what is held, from where the function itself is minimised.
+            // The first step is that of the function with some contacts held.
             let is_held = iterations == 0 && self.find_held(problem, laws, pass, velocity);
             if is_held {
                 let held = std::mem::take(&mut self.held);
