@@ -82,8 +82,8 @@ pub struct ContactPatch {
     /// What touches; `FromCollision`, the default, takes the link's collision shapes.
     #[default]
     pub shape: PatchShape,
-    /// Where the shape's origin is in the frame [m]; default the frame's. Only that with
-    /// `FromCollision` and `Sole`.
+    /// Where the shape's origin is in the frame [m]; default the frame's. Zero with
+    /// `FromCollision` and `Sole`, whose shapes the robot file places.
     pub at: Option<[Length; 3]>,
     /// Most corners of the convex hull that stands for a collision mesh, 4 to 1000.
     #[default = 16]

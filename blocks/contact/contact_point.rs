@@ -78,7 +78,7 @@ pub struct ContactPoint {
     /// `Sphere(radius: "2 cm")`, `Point`.
     #[default]
     pub shape: ContactShape,
-    /// Where the sphere's centre or the point is in the frame [m]; default its origin. Only that with
+    /// Where the sphere's centre or the point is in the frame [m]; default its origin. Not with
     /// `FromCollision`.
     pub at: Option<[Length; 3]>,
     /// What is touched: `OfDiagram` (the default), the section `ground:` of the diagram or else the
@@ -218,7 +218,7 @@ mod tests {
         let ground = json!({ "Plane": { "normal": [0, 0, 0] } });
         let flat = refusal(json!({ "robot": "go", "frame": "HL_foot", "ground": ground }));
         assert_eq!(flat.parameter.as_deref(), Some("ground"));
-        let at = refusal(json!({ "robot": "go", "frame": "HL_foot", "at": [0, 0, 0.01] }));
+        let at = refusal(json!({ "robot": "go", "frame": "HL_foot", "at": [0, 0, 0] }));
         assert_eq!(at.parameter.as_deref(), Some("at"));
     }
 }

@@ -94,7 +94,7 @@ fn place(at: Option<[Length; 3]>) -> Vector3<f64> {
 
 /// Refuses a place for a shape that has one.
 fn without_place(at: Option<[Length; 3]>) -> Result<(), Invalid> {
-    if place(at) == Vector3::zeros() {
+    if at.is_none() {
         return Ok(());
     }
     let message = "expected a shape with `at`, found FromCollision, which knows where it is";
@@ -139,6 +139,8 @@ impl PatchShape {
     ) -> Result<Vec<Feature>, Invalid> {
         let wrong = |message: String| Err(Invalid::parameter("shape", message));
         let center = place(at);
+        // What the robot file places is not moved.
+        let at = at.filter(|_| center != Vector3::zeros());
         match self {
             Self::FromCollision => {
                 without_place(at)?;

@@ -220,7 +220,7 @@ impl<'a> ContactProblem<'a> {
     pub(crate) fn add_product(&self, forces: &[f64], acceleration: &mut [f64]) {
         let (n, shift, end) = (self.dim(), self.diagonal_shift(), 3 * self.active_end());
         let acceleration = &mut acceleration[..end];
-        // Rows that stay in registers while all columns go by; G of inactive contacts may be anything.
+        // Rows stay in registers while all columns go by; G of inactive contacts may be anything.
         const BLOCK: usize = 3 * LANES;
         let mut start = 0;
         while start + BLOCK <= end {

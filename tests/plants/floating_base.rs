@@ -60,8 +60,8 @@ fn other_robots_stand_by_a_patch_alone() {
     with(STAND, &[], &[("contact", "acceleration")], &[THREE_LEGS]).passes();
 }
 
-/// The balls of ANYmal's feet, stated by radius and place, carry it as those of its file do, of which
-/// the tubes above touch nothing.
+/// The balls of ANYmal's feet, stated by radius and place, carry it as those of its file do, of
+/// which the tubes above touch nothing.
 #[test]
 fn feet_stated_by_shape_and_place_stand_as_those_of_the_file() {
     let ball = [("shape", "Sphere(radius: \"3 cm\")"), ("sim.at", "[0, 0, \"22.5 mm\"]")];

@@ -56,7 +56,7 @@ impl Neighbours {
             let [x, y, z] = [0, 1, 2].map(|k| at(k).clamp(-farthest, farthest) as i64);
             number(x, y, z)
         };
-        // From the order of the last call, which has hardly changed, if it is one of as many points.
+        // From the order of the last call, if that had as many points: it has hardly changed.
         let count = positions.len() / 3;
         if self.cells.len() != count {
             self.cells.clear();

@@ -11,8 +11,9 @@
 
 use super::local_law::LawChange;
 use super::newton::{row_values, set_row_values};
+use super::options::{ConstraintSolution, FrictionLaw, Method};
 use super::problem::{ConstraintIndex, ConstraintProblem, Law, Rows};
-use super::solver::{ConstraintSolution, FrictionLaw, Method, SoftConstraintSolver};
+use super::solver::SoftConstraintSolver;
 use legwork_qp::{Outcome, Status};
 
 /// Passes of the fixed-point iteration.

@@ -16,8 +16,8 @@
 use super::dense_view::DenseView;
 use super::least_forces::write_least_forces;
 use super::local_law::{Kind, LocalLaw};
+use super::options::{ConstraintSolution, Method, ProgramSolver};
 use super::problem::{ConstraintProblem, Law, SpringDamper};
-use super::solver::{ConstraintSolution, Method, ProgramSolver};
 use super::squares::Squares;
 use legwork_linalg::{BlockCholesky, axpy};
 use legwork_qp::{

@@ -125,6 +125,7 @@ mod lag;
 mod least_forces;
 mod local_law;
 mod newton;
+mod options;
 mod problem;
 mod products;
 mod solver;
@@ -133,9 +134,8 @@ mod velocity_program;
 
 pub use dense_view::{ViewError, contact_problem};
 pub use derivative::{LawTangent, ProblemTangent};
+pub use options::{ConstraintSolution, FrictionLaw, Method, ProgramSolver, SolverOptions};
 pub use problem::{
     BodyIndex, ConstraintIndex, ConstraintProblem, Friction, Law, Rows, SpringDamper,
 };
-pub use solver::{
-    ConstraintSolution, FrictionLaw, Method, ProgramSolver, SoftConstraintSolver, SolverOptions,
-};
+pub use solver::SoftConstraintSolver;

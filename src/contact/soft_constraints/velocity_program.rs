@@ -13,8 +13,9 @@
 //! that is polar to the friction cone, in the metric of 1/D, so w spans that cone.
 
 use super::local_law::Kind;
+use super::options::Method;
 use super::problem::{BodyIndex, ConstraintProblem};
-use super::solver::{Method, SoftConstraintSolver};
+use super::solver::SoftConstraintSolver;
 use legwork_qp::{ConeProgramData, QpData};
 
 impl SoftConstraintSolver {

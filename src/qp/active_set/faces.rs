@@ -187,6 +187,7 @@ impl FaceSearch {
             self.hessian[..n * n].copy_from_slice(problem.inverse_inertia);
             self.bias[..n].copy_from_slice(problem.bias);
         } else {
+            // Contacts one behind the other, as those of a body, are copied at once.
             let first = members.first().copied().unwrap_or(0);
             let is_run = members.last().is_some_and(|last| last + 1 == first + members.len());
             for (k, column) in self.contacts.iter().enumerate() {

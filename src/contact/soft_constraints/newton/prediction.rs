@@ -9,7 +9,7 @@
 //! - in the first two passes, those of bodies in free flight that close once the bodies before them
 //!   have been stopped, from the ground up in the order of the constraints.
 //!
-//! What is held wrongly opens in the next step. Where a contact is held has no effect on the answer.
+//! What is held wrongly opens in the next step: the answer does not depend on what is held.
 
 use super::{Newton, row_values};
 use crate::soft_constraints::local_law::{Kind, LocalLaw, Region};

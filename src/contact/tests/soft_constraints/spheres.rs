@@ -76,8 +76,8 @@ fn a_dropped_stack_stands() {
     }
 }
 
-/// Cost of stiff contacts while they collide: thirty spheres, a millimetre apart, take two and a half
-/// Newton steps each until they rest, and none afterwards.
+/// Cost of stiff contacts while they collide: thirty spheres, a millimetre apart, take two and a
+/// half Newton steps each until they rest, and none afterwards.
 #[test]
 fn a_stack_costs_newton_steps_only_while_it_collides() {
     let count = 30;
