@@ -59,6 +59,8 @@ pub use expand::{check_kinds, constructs, parameter_kinds, parts, reductions};
 pub use language::{FieldManual, Manual, Word};
 pub use loader::{ReadFile, look, place};
 pub use overrides::Options;
-pub use study::{AxisText, Expected, PlotText, SHOWN, StudyFile, StudyText, is_study, read_study};
+pub use study::{
+    AxisText, Expected, ExpectedFigure, PlotText, SHOWN, StudyFile, StudyText, is_study, read_study,
+};
 pub use survey::{KnownPart, KnownPort, survey};
 pub use types_text::basic_types;

@@ -48,8 +48,8 @@ construct! {
 construct! {
     /// Figures of others, such as a paper's, that are printed beside those of the runs.
     ///
-    /// A figure that is not within the tolerance of its own fails the study, unless there is a
-    /// reason.
+    /// A figure that is not within the tolerance of its own fails the study. Where a difference is
+    /// known, `reason` explains it and `here` bounds our own figure, so that it cannot drift.
     ///
     /// ```ron
     /// Expect(at: { "tau": "0.1 s" }, is: { "rms error": 0.1581 }, within: "3 %"),
@@ -62,8 +62,11 @@ construct! {
         figures as "is": Entries<'n, OfChanges> = required("", "is: { \"column\": 1.0 }"),
         /// How far ours may be from them, as a share of them. Default: 1 %.
         within: Option<&'n Node>,
-        /// Why ours differ.
+        /// Why ours differ. Needs `here`.
         reason: Option<Text<'n>>,
+        /// With a reason, our own figures by column: a number, from which a run may be as far as
+        /// `within` says, or a list of the least and the greatest.
+        ours as "here": Option<Entries<'n, OfChanges>>,
     }
 }
 
@@ -148,12 +151,27 @@ pub struct AxisText {
 pub struct Expected {
     /// Axis and value, of the runs that it is about.
     pub at: Vec<(String, String, Span)>,
-    /// Column, value, unit.
-    pub figures: Vec<(String, f64, Option<Unit>, Span)>,
+    /// The figures by column.
+    pub figures: Vec<ExpectedFigure>,
     /// How far ours may be off, as a share.
     pub within: f64,
     /// Why ours differ.
     pub reason: Option<String>,
+}
+
+/// A figure of others in a column.
+#[derive(Debug, Clone)]
+pub struct ExpectedFigure {
+    /// The column.
+    pub column: String,
+    /// The figure.
+    pub value: f64,
+    /// Its unit, where one is written.
+    pub unit: Option<Unit>,
+    /// Where it is written.
+    pub span: Span,
+    /// With a reason, the least and the greatest of ours.
+    pub here: Option<[f64; 2]>,
 }
 
 /// A plot as written.
@@ -227,7 +245,10 @@ fn read(node: &Node, found: &mut Diagnostics) -> Option<StudyFile> {
     let expect = study.expect.map(|list| list_of(list, found)).unwrap_or_default();
     for node in expect {
         let Some(expect) = expected(node, found) else { continue };
-        for (name, .., span) in expect.figures.iter().filter(|(name, ..)| !is_column(name)) {
+        for ExpectedFigure { column: name, span, .. } in expect.figures.iter() {
+            if is_column(name) {
+                continue;
+            }
             found.push(unknown(name, *span));
         }
         for (name, _, span) in &expect.at {
@@ -351,14 +372,15 @@ fn expected(node: &Node, found: &mut Diagnostics) -> Option<Expected> {
         found.push(wrong_type(node, "Expect(at: { … }, is: { … })"));
         return None;
     }
-    let Expect { values, figures, within, reason, .. } = language::read(node, found)?;
+    let Expect { values, figures, within, reason, ours, .. } = language::read(node, found)?;
     let at = values.iter().flat_map(Entries::iter);
     let at = at.map(|entry| (entry.name.to_owned(), value_text(entry.value), entry.name_span));
     let at = at.collect();
     let mut list = Vec::new();
     for Entry { name, name_span, value, .. } in figures.iter() {
         let (value, unit) = number(value, found)?;
-        list.push((name.to_owned(), value, unit, name_span));
+        let column = name.to_owned();
+        list.push(ExpectedFigure { column, value, unit, span: name_span, here: None });
     }
     let within = match within {
         None => 0.01,
@@ -370,8 +392,46 @@ fn expected(node: &Node, found: &mut Diagnostics) -> Option<Expected> {
             }
         },
     };
-    let reason = reason.map(|reason| reason.value.to_owned());
+    for Entry { name, name_span, value, .. } in ours.iter().flat_map(Entries::iter) {
+        let Some(figure) = list.iter_mut().find(|figure| figure.column == name) else {
+            let message = format!("`is` has no figure `{name}`");
+            let known = list.iter().map(|figure| figure.column.as_str());
+            found.push(Diagnostic::error("unknown-name", name_span, message).suggest(name, known));
+            return None;
+        };
+        figure.here = Some(own_range(value, within, found)?);
+    }
+    let reason = match (reason, list.iter().find(|figure| figure.here.is_none())) {
+        (Some(reason), Some(figure)) => {
+            let message =
+                format!("a reason needs a bound for our own `{}`, found none", figure.column);
+            let help = format!("write `here: {{ \"{}\": … }}`", figure.column);
+            found.push(Diagnostic::error("missing-field", reason.node.span, message).hint(help));
+            return None;
+        }
+        (reason, _) => reason.map(|reason| reason.value.to_owned()),
+    };
+    if reason.is_none()
+        && let Some(ours) = ours
+    {
+        let message = "`here` needs a `reason` why the figures differ";
+        found.push(Diagnostic::error("missing-field", ours.span, message));
+        return None;
+    }
     Some(Expected { at, figures: list, within, reason })
+}
+
+/// The least and the greatest of our own figure: a list of both, or a number and its tolerance.
+fn own_range(node: &Node, within: f64, found: &mut Diagnostics) -> Option<[f64; 2]> {
+    if let NodeKind::List(items) = &node.kind {
+        let [least, greatest] = items.as_slice() else {
+            found.push(wrong_type(node, "a number, or a list of the least and the greatest"));
+            return None;
+        };
+        return Some([number(least, found)?.0, number(greatest, found)?.0]);
+    }
+    let (value, _) = number(node, found)?;
+    Some([value - within * value.abs(), value + within * value.abs()])
 }
 
 fn plot(entry: Entry<'_>, found: &mut Diagnostics) -> Option<PlotText> {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use legwork_block::{Diagnostic, Diagnostics, Span, parse_unit};
 use legwork_diagram::render::SourceMap;
-use legwork_diagram::{AxisText, Expected, Options, SHOWN, StudyFile, StudyText, read_study};
+use legwork_diagram::{
+    AxisText, Expected, ExpectedFigure, Options, SHOWN, StudyFile, StudyText, read_study,
+};
 use legwork_program::JudgeValue;
 use serde_json::{Value, json};
 
@@ -32,9 +34,9 @@ pub use legwork_diagram::PlotText as StudyPlot;
 pub enum Agreement {
     /// Ours is within the tolerance.
     Agrees,
-    /// It is not, for this reason.
+    /// It is not, for this reason, and is within the bounds of our own.
     Differs(String),
-    /// It is not, for no reason that is given; or there is none.
+    /// It is not, and no reason is given, or it is beyond the bounds of our own; or there is none.
     Fails,
 }
 
@@ -53,6 +55,8 @@ pub struct Compared {
     pub found: Option<f64>,
     /// How far ours may be off, as a share of theirs.
     pub within: f64,
+    /// With a reason, the least and the greatest of ours.
+    pub here: Option<[f64; 2]>,
     /// What became of it.
     pub agreement: Agreement,
 }
@@ -241,7 +245,8 @@ impl Study {
     /// Reports figures of others in another unit than their column.
     fn check_units(&self, plan: &SweepPlan, found: &mut Diagnostics) {
         let Some(program) = plan.program() else { return };
-        for (column, _, unit, span) in self.file.expect.iter().flat_map(|one| &one.figures) {
+        for figure in self.file.expect.iter().flat_map(|one| &one.figures) {
+            let ExpectedFigure { column, unit, span, .. } = figure;
             let is_it = |value: &&JudgeValue| value.name.strip_prefix(SHOWN) == Some(column);
             let value = program.judge.iter().find(is_it).and_then(|value| value.unit.as_deref());
             let own = value.and_then(|unit| parse_unit(unit).ok()).map(|(unit, _)| unit);
@@ -328,15 +333,18 @@ fn compared(expect: &Expected, cell: &Cell, end: &End) -> Vec<Compared> {
         End::Ran(ran) => ran.figures.iter().find(|figure| figure.name == column),
         End::Wrong(_) | End::Unwritten(_) | End::NotRun => None,
     };
-    let one = |(column, expected, ..): &(String, f64, _, _)| {
+    let one = |ExpectedFigure { column, value: expected, here, .. }: &ExpectedFigure| {
         let figure = ours(column);
         let found = figure.and_then(|figure| figure.value);
         let tolerance = expect.within * expected.abs();
         let agrees = found.is_some_and(|found| (found - expected).abs() <= tolerance);
-        let agreement = match (agrees, &expect.reason) {
-            (true, _) => Agreement::Agrees,
-            (false, Some(reason)) => Agreement::Differs(reason.clone()),
-            (false, None) => Agreement::Fails,
+        let is_ours = |[least, greatest]: [f64; 2]| {
+            found.is_some_and(|found| (least..=greatest).contains(&found))
+        };
+        let agreement = match (&expect.reason, *here) {
+            _ if agrees => Agreement::Agrees,
+            (Some(reason), Some(here)) if is_ours(here) => Agreement::Differs(reason.clone()),
+            _ => Agreement::Fails,
         };
         Compared {
             cell: cell.name.clone(),
@@ -345,6 +353,7 @@ fn compared(expect: &Expected, cell: &Cell, end: &End) -> Vec<Compared> {
             expected: *expected,
             found,
             within: expect.within,
+            here: *here,
             agreement,
         }
     };
@@ -366,6 +375,7 @@ impl Compared {
             "expected": self.expected,
             "found": self.found,
             "within": self.within,
+            "here": self.here,
             "agreement": agreement,
             "reason": reason,
         })

@@ -34,7 +34,7 @@ const STUDY: &str = r#"Study(
     checks: { "moves": Finally(that: "=abs(ramp.y - start) > 0.5") },
     expect: [
         Expect(at: { "way": "up" , "slope": 1 }, is: { "end": 2.0 }, within: "0.1 %"),
-        Expect(at: { "way": "down" }, is: { "end": 7.0 }, reason: "the paper goes up"),
+        Expect(at: { "way": "down" }, is: { "end": 7.0 }, reason: "the paper goes up", here: { "end": [-2.1, 0.1] }),
     ],
     plots: { "end.svg": Plot(columns: ["end"], title: "Ends") },
 )"#;
@@ -84,7 +84,11 @@ fn a_study_runs_each_row_and_prints_the_figures_of_others_beside_ours() {
 fn options_replace_axes_and_a_figure_without_reason_fails() {
     let here = folder();
     write(&here, "ramp.ron", DIAGRAM);
-    write(&here, "ramps.study", STUDY.replace(", reason: \"the paper goes up\"", ""));
+    write(
+        &here,
+        "ramps.study",
+        STUDY.replace(", reason: \"the paper goes up\", here: { \"end\": [-2.1, 0.1] }", ""),
+    );
     let given = ["sweep", "ramps.study", "--variant", "way=up", "--over", "slope=2,4", "--json"];
     let done = legwork(here.path(), &given);
     assert_eq!(done.code, 0, "{}", done.err);
@@ -96,6 +100,21 @@ fn options_replace_axes_and_a_figure_without_reason_fails() {
     assert!(done.out.contains("FAILS"), "{}", done.out);
 }
 
+/// A known difference has bounds of its own.
+#[test]
+fn a_reason_does_not_excuse_a_figure_that_leaves_its_bounds() {
+    let here = folder();
+    write(&here, "ramp.ron", DIAGRAM);
+    for (bounds, code) in [("[-2.1, 0.1]", 0), ("[-1.9, 0.1]", 3), ("[-2.1, -0.1]", 3), ("0.0", 3)]
+    {
+        let study = STUDY.replace("\"end\": [-2.1, 0.1]", &format!("\"end\": {bounds}"));
+        write(&here, "ramps.study", study);
+        let done = legwork(here.path(), &["sweep", "ramps.study"]);
+        assert_eq!(done.code, code, "{bounds}: {}{}", done.out, done.err);
+        assert_eq!(done.out.contains("FAILS: expected"), code == 3, "{bounds}: {}", done.out);
+    }
+}
+
 /// Mistakes have file, line, column and mark, as those of diagrams.
 #[test]
 fn mistakes_of_a_study_have_their_place() {
@@ -104,6 +123,10 @@ fn mistakes_of_a_study_have_their_place() {
     for (written, instead, said, at) in [
         ("diagram: \"ramp.ron\"", "diagram: \"rump.ron\"", "did you mean `", "3:14"),
         ("\"up\", \"down\"", "\"up\", \"dawn\"", "has no choice `dawn`", "7:23"),
+        (", here: { \"end\": [-2.1, 0.1] }", "", "a reason needs a bound", "15:79"),
+        ("reason: \"the paper goes up\", ", "", "needs a `reason`", "15:67"),
+        ("here: { \"end\"", "here: { \"and\"", "no figure `and`", "15:90"),
+        ("[-2.1, 0.1]", "[-2.1]", "the least and the greatest", "15:97"),
         ("slope, run.step", "slope, ron.step", "ron", "6:9"),
         ("[3, \"100 ms\"]", "[3, \"100 m\"]", "expected a time", "6:43"),
         ("[3, \"100 ms\"]", "[3]", "a list of 2", "6:43"),

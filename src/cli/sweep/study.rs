@@ -80,7 +80,12 @@ fn comparison(compared: &[Compared]) -> String {
         let said = match &one.agreement {
             Agreement::Agrees => "agrees".to_owned(),
             Agreement::Differs(reason) => format!("differs: {reason}"),
-            Agreement::Fails => "FAILS".to_owned(),
+            Agreement::Fails => match one.here {
+                Some([least, greatest]) => {
+                    format!("FAILS: expected {} to {} here", digits(least), digits(greatest))
+                }
+                None => "FAILS".to_owned(),
+            },
         };
         rows.push(vec![
             one.cell.clone(),
