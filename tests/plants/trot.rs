@@ -194,11 +194,11 @@ fn failed_beside_mujoco(set: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn it_trots_as_in_mujoco_within_the_errors_of_the_paper() {
+fn it_trots_as_in_mujoco_within_twice_its_known_errors() {
     assert_eq!(failed_beside_mujoco(&[]), [""; 0]);
     // Another trot is not MuJoCo's: 5 % of the speed are 0.2 m at the end, 0.1 m in the mean.
     let faster = failed_beside_mujoco(&[("speed", "0.525 m/s")]);
-    assert_eq!(faster, ["position as close as the paper's"]);
+    assert!(faster.contains(&"position as close as it was".to_owned()), "{faster:?}");
     let slower = failed_beside_mujoco(&[("period", "0.36 s")]);
     assert!(slower.contains(&"feet touch together".to_owned()), "{slower:?}");
 }
