@@ -117,6 +117,7 @@ mod constrained_dynamics;
 mod dc_motor;
 mod delassus;
 mod derivatives;
+mod energy_balance;
 #[cfg(test)]
 mod featherstone;
 mod first_element;
@@ -124,6 +125,7 @@ mod forward_dynamics;
 mod frame;
 mod frame_rows;
 mod inertia;
+mod inertial_step;
 mod inverse_dynamics;
 mod inverse_mass;
 mod joint_bodies;
@@ -164,6 +166,7 @@ pub use derivatives::{
     Derivatives, add_frame_wrench_derivative, forward_dynamics_derivatives,
     inverse_dynamics_derivatives,
 };
+pub use energy_balance::EnergyBalance;
 pub use first_element::first_element;
 pub use forward_dynamics::{add_transposed_product, forward_dynamics, product};
 pub use frame::{
@@ -174,6 +177,7 @@ pub use frame::{
 };
 pub use frame_rows::FrameRows;
 pub use inertia::Inertia;
+pub use inertial_step::{InertialStep, turn_of};
 pub use inverse_dynamics::{
     InverseDynamics, bias_force, coriolis_force, gravity_force, inverse_dynamics,
 };

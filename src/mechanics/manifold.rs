@@ -163,7 +163,7 @@ fn quaternion_product(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
 }
 
 /// Quaternion of the rotation vector `turn` [rad].
-fn quaternion_exp(turn: &Vector3<f64>) -> [f64; 4] {
+pub(crate) fn quaternion_exp(turn: &Vector3<f64>) -> [f64; 4] {
     let angle = turn.norm();
     // Below this angle the next term of sin(x/2)/x, x⁴/3840, is lost in rounding.
     let (w, scale) = if angle < 1e-3 {

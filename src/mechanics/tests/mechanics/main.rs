@@ -7,6 +7,7 @@ mod constrained;
 mod coupled;
 mod derivatives;
 mod factor;
+mod inertial_step;
 mod joint_kinds;
 mod laws;
 mod mass_scale;
