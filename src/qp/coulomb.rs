@@ -6,8 +6,7 @@
 //! it at μ v. Coulomb's law is the fixed point of the convex problem with the bias `b_n + σ(a_t)`:
 //! de Saxcé's bipotential. Each pass solves one convex problem; the distance shrinks by about
 //! μ²/(1+μ²) per pass. No convergence proof exists for many coupled contacts, so the outcome
-//! carries the residual of Coulomb's law itself. Where it goes round in circles on pyramids of few
-//! contacts, the law's own complementarity problem decides ([`StewartTrinkleSolver`]).
+//! carries the residual of Coulomb's law itself. Where it goes round in circles with few contacts, the law's own complementarity problem decides ([`StewartTrinkleSolver`]).
 //!
 //! # References
 //! - G. de Saxcé, Z.-Q. Feng, *The bipotential method*, Math. Comput. Modelling 28 (1998).
@@ -16,6 +15,7 @@
 
 use std::convert::Infallible;
 
+use crate::circular::{CIRCULAR_SIDES, CircularPasses, SlidingLaw};
 use crate::complementarity::StewartTrinkleSolver;
 use crate::cone::ConeShape;
 use crate::contact_problem::{ContactProblem, ContactSolver};
@@ -23,7 +23,7 @@ use crate::kkt;
 use crate::status::{Outcome, Status};
 
 /// The fixed-point iteration, over any way of solving the convex problem.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct CoulombIteration {
     /// Most passes; each is one convex problem.
     pub passes: u32,
@@ -42,9 +42,11 @@ const MOST_PIVOTED: usize = 240;
 /// What pivoting takes at most [bytes].
 pub const PIVOTED_BYTES: u64 = 4 * (MOST_PIVOTED * MOST_PIVOTED * size_of::<f64>()) as u64;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 struct LastResort {
     pivoting: StewartTrinkleSolver,
+    /// Around it, of circular cones.
+    passes: CircularPasses,
     forces: Vec<f64>,
 }
 
@@ -115,13 +117,27 @@ impl CoulombIteration {
         left: Outcome,
     ) -> Outcome {
         // A force along the normal and each side, and the slip, of every contact.
-        let sides = problem.cone.sides();
-        if sides == 0 || problem.contact_count().saturating_mul(sides + 2) > MOST_PIVOTED {
+        let sides = if problem.cone.sides() == 0 { CIRCULAR_SIDES } else { problem.cone.sides() };
+        let contacts = problem.contact_count();
+        if contacts.saturating_mul(sides + 2) > MOST_PIVOTED {
             return left;
         }
-        let LastResort { pivoting, forces: own } = &mut **self.last_resort.get_or_insert_default();
+        let LastResort { pivoting, passes, forces: own } =
+            &mut **self.last_resort.get_or_insert_with(|| {
+                Box::new(LastResort {
+                    pivoting: StewartTrinkleSolver::default(),
+                    passes: CircularPasses::new(SlidingLaw::Coulomb, contacts),
+                    forces: Vec::new(),
+                })
+            });
         own.resize(forces.len(), 0.0);
-        let found = pivoting.solve(problem, own);
+        let found = if problem.cone.sides() == 0 {
+            let pivoted: Result<Outcome, Infallible> =
+                passes.solve(problem, own, |pass, own| Ok(pivoting.solve(&pass.problem, own)));
+            pivoted.unwrap_or_else(|never| match never {})
+        } else {
+            pivoting.solve(problem, own)
+        };
         if found.residual.is_nan() || found.residual >= left.residual {
             return left;
         }
@@ -145,7 +161,7 @@ fn share_of(pass: u32) -> f64 {
 
 /// Makes any solver of the convex problem solve Coulomb's law.
 #[doc(alias("NCP", "De Saxce", "bipotential"))]
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct CoulombFixedPoint<S> {
     /// The solver of the convex problems.
     pub inner: S,

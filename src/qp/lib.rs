@@ -22,6 +22,7 @@
 //!   contacts.
 //! - [`conic_least_squares`] solves least squares over second-order cones whose rows differ by many
 //!   orders.
+//! - [`CircularByPyramids`] makes a solver of pyramids solve the circular cone.
 //! - [`CoulombFixedPoint`] makes any of them solve Coulomb's law instead of its convex relaxation.
 //! - [`kkt`] judges what any of them returns, by the optimality conditions alone.
 //! - [`problem_file`] writes problems down and reads them back bit by bit.
@@ -47,6 +48,7 @@
 
 pub mod accelerated_gradient;
 pub mod active_set;
+mod circular;
 pub mod clarabel;
 pub mod complementarity;
 mod cone;
@@ -71,6 +73,7 @@ mod status;
 
 pub use accelerated_gradient::AcceleratedGradient;
 pub use active_set::{GeneralActiveSet, PyramidActiveSet};
+pub use circular::{CIRCULAR_SIDES, CircularByPyramids, CircularPasses, Pass, SlidingLaw};
 pub use clarabel::ClarabelSolver;
 pub use complementarity::{
     Lcp, Lemke, LemkeSolver, PrincipalPivoting, PrincipalPivotingSolver, StewartTrinkleSolver,

@@ -1,0 +1,351 @@
+//! The circular cone by any solver of pyramids, exactly.
+//!
+//! A pyramid whose facets touch the circular cone holds it, so an answer of the pyramid that lies
+//! in the circular cone is the answer of the circular cone: a robot that stands costs one solve and
+//! a look at its forces. Where a force lies outside, contacts slide, and a few more solves find the
+//! direction. Each is a step of Newton's method (sequential quadratic programming): in axes (d, e)
+//! with d along the friction of the last pass, `|f_t| ≤ μ f_n` reads `f_d ≤ μ f_n` to first order,
+//! which is a facet of a pyramid with four sides. Its curvature `1/|f_t|` times the multiplier, the
+//! slip acceleration s, is the compliance `κ = s/(μ f_n)` across the slip. So a pass is a contact
+//! problem with turned axes and κ in R. It converges quadratically, whether contacts slide fast or
+//! are about to stop. The facets along ±e bound a step to 45°.
+//!
+//! What 30 passes leave unsolved goes to the interior-point method, which knows the cone. Around a
+//! solver of Coulomb's law the passes are the same, as s is the multiplier there too; what they
+//! leave unsolved is then left.
+//!
+//! # References
+//! - J. Nocedal, S. Wright, *Numerical Optimization* (2006), ch. 18: sequential quadratic
+//!   programming.
+
+use crate::clarabel::ClarabelSolver;
+use crate::cone::{Cone, ConeShape, PyramidFit};
+use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::kkt;
+use crate::status::{Outcome, Status};
+use legwork_linalg::max_abs;
+
+/// Which law of sliding the solver of pyramids has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlidingLaw {
+    /// The convex one, in which a contact that slides at speed v separates at μ v.
+    Convex,
+    /// Coulomb's.
+    Coulomb,
+}
+
+/// Solves, of problems with circular cones, first one and then further ones with pyramids.
+#[derive(Debug)]
+pub struct CircularPasses {
+    law: SlidingLaw,
+    /// Circumscribed, four sides.
+    pyramid: ConeShape,
+    /// `(cos, sin)` of the first axis of each contact.
+    directions: Vec<[f64; 2]>,
+    inverse_inertia: Vec<f64>,
+    bias: Vec<f64>,
+    compliance: Vec<f64>,
+    acceleration: Vec<f64>,
+    best: Vec<f64>,
+    /// Made for the first problem that the passes do not solve.
+    last_resort: Option<Box<ClarabelSolver>>,
+}
+
+/// Sides of the pyramids that [`CircularPasses`] has solved.
+pub const CIRCULAR_SIDES: usize = 4;
+/// Most passes.
+const PASSES: u32 = 30;
+/// Natural residual, relative to the force scale, at which the passes end [1].
+const TOLERANCE: f64 = 1e-9;
+/// Natural residual of a solved problem, relative to the force scale [1]. A redundant problem has
+/// condition 1e10, and rounding times that is 1e-6.
+const SOLVED: f64 = 1e-6;
+/// Natural residual up to which an answer may be used, relative to the force scale [1].
+const USABLE: f64 = 1e-4;
+/// How far a force may be outside the circular cone to count as inside, relative.
+const INSIDE: f64 = 1e-12;
+
+/// A pass: the problem with a pyramid, in turned axes.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass<'a> {
+    /// The problem; its cone is a pyramid of [`CIRCULAR_SIDES`].
+    pub problem: ContactProblem<'a>,
+    /// `(cos, sin)` of the first tangential axis of each contact in the given axes; empty in the
+    /// first pass, whose axes are those given.
+    pub directions: &'a [[f64; 2]],
+}
+
+impl CircularPasses {
+    /// Passes with memory for `contact_count` contacts, around a solver of this law.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "a constant")]
+    pub fn new(law: SlidingLaw, contact_count: usize) -> Self {
+        let four = Cone::Pyramid { sides: CIRCULAR_SIDES, fit: PyramidFit::Circumscribed };
+        let mut passes = Self {
+            law,
+            pyramid: ConeShape::new(four).expect("a pyramid may have four sides"),
+            directions: Vec::new(),
+            inverse_inertia: Vec::new(),
+            bias: Vec::new(),
+            compliance: Vec::new(),
+            acceleration: Vec::new(),
+            best: Vec::new(),
+            last_resort: None,
+        };
+        passes.reserve(contact_count);
+        passes
+    }
+
+    fn reserve(&mut self, contact_count: usize) {
+        let n = 3 * contact_count;
+        self.directions.resize(contact_count, [1.0, 0.0]);
+        self.inverse_inertia.resize(n * n, 0.0);
+        for vector in [&mut self.bias, &mut self.compliance, &mut self.acceleration, &mut self.best]
+        {
+            vector.resize(n, 0.0);
+        }
+    }
+
+    /// Numbers that it keeps for `contact_count` contacts.
+    #[must_use]
+    pub fn numbers(contact_count: u64) -> u64 {
+        9 * contact_count * contact_count + 14 * contact_count
+    }
+
+    /// Solves `problem`, whose cone is circular; `pyramid` solves each [`Pass`] and writes its
+    /// forces, in the axes of the pass. Allocates only for more contacts than before, and for the
+    /// first problem that the passes do not solve.
+    ///
+    /// `forces` (3k, \[N\]) lie in the cones. The residual of the outcome is that of
+    /// [`kkt`] for the law; iterations are those of all passes.
+    ///
+    /// # Errors
+    /// The first error of `pyramid`.
+    ///
+    /// # Panics
+    /// If a slice of the problem or `forces` has the wrong length.
+    pub fn solve<E>(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        forces: &mut [f64],
+        mut pyramid: impl FnMut(&Pass<'_>, &mut [f64]) -> Result<Outcome, E>,
+    ) -> Result<Outcome, E> {
+        let first = ContactProblem { cone: &self.pyramid, ..*problem };
+        let found = pyramid(&Pass { problem: first, directions: &[] }, forces)?;
+        if !found.status.is_usable() || is_inside(problem, forces) {
+            return Ok(found);
+        }
+        self.slide(problem, forces, found, pyramid)
+    }
+
+    /// The passes behind the first.
+    fn slide<E>(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        forces: &mut [f64],
+        first: Outcome,
+        mut pyramid: impl FnMut(&Pass<'_>, &mut [f64]) -> Result<Outcome, E>,
+    ) -> Result<Outcome, E> {
+        self.reserve(problem.contact_count());
+        pull_inside(problem, forces);
+        let mut residual = self.residual(problem, forces);
+        let (mut best, mut iterations, mut last) = (residual, first.iterations, f64::INFINITY);
+        self.best.copy_from_slice(forces);
+        for _ in 1..PASSES {
+            // Quadratic convergence ends where rounding begins.
+            if best <= TOLERANCE || best <= SOLVED && residual > 0.5 * last {
+                break;
+            }
+            self.turn(problem, forces);
+            let turned = ContactProblem {
+                inverse_inertia: &self.inverse_inertia,
+                bias: &self.bias,
+                compliance: &self.compliance,
+                cone: &self.pyramid,
+                regularisation: 0.0,
+                ..*problem
+            };
+            let pass = Pass { problem: turned, directions: &self.directions };
+            let found = pyramid(&pass, forces)?;
+            iterations = iterations.saturating_add(found.iterations);
+            if !found.status.is_usable() {
+                break;
+            }
+            turn_back(&self.directions, forces);
+            pull_inside(problem, forces);
+            last = residual;
+            residual = self.residual(problem, forces);
+            if residual < best || best.is_nan() {
+                best = residual;
+                self.best.copy_from_slice(forces);
+            }
+        }
+        // Rounding is relative to the largest force.
+        let largest = max_abs(&self.best) / problem.force_scale;
+        let is_usable = best <= SOLVED * largest.max(1.0) && best <= USABLE;
+        if is_usable || self.law == SlidingLaw::Coulomb {
+            forces.copy_from_slice(&self.best);
+            return Ok(Outcome { status: status_of(best), iterations, residual: best });
+        }
+        Ok(self.by_interior_points(problem, forces, best, iterations))
+    }
+
+    /// That of the law, with the acceleration that these forces cause.
+    fn residual(&mut self, problem: &ContactProblem<'_>, forces: &[f64]) -> f64 {
+        match self.law {
+            SlidingLaw::Convex => kkt::natural_residual(problem, forces, &mut self.acceleration),
+            SlidingLaw::Coulomb => kkt::coulomb_residual(problem, forces, &mut self.acceleration),
+        }
+    }
+
+    /// The answer of the interior-point method, or what the passes left if that is better.
+    #[cold]
+    fn by_interior_points(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        forces: &mut [f64],
+        best: f64,
+        iterations: u32,
+    ) -> Outcome {
+        let solver =
+            self.last_resort.get_or_insert_with(|| Box::new(ClarabelSolver::new(TOLERANCE, 200)));
+        let found = solver.solve(problem, forces);
+        let iterations = iterations.saturating_add(found.iterations);
+        if found.status.is_usable() && (found.residual <= best || best.is_nan()) {
+            return Outcome { iterations, ..found };
+        }
+        forces.copy_from_slice(&self.best);
+        Outcome { status: status_of(best), iterations, residual: best }
+    }
+
+    /// The problem in axes along the friction of these forces, whose contact accelerations are
+    /// known, with the curvature of the cones in R.
+    fn turn(&mut self, problem: &ContactProblem<'_>, forces: &[f64]) {
+        let n = problem.dim();
+        self.inverse_inertia.copy_from_slice(problem.inverse_inertia);
+        self.bias.copy_from_slice(problem.bias);
+        self.compliance.fill(0.0);
+        self.compliance[..problem.compliance.len()].copy_from_slice(problem.compliance);
+        // Of the given problem: the mean diagonal of this one has κ in it.
+        let shift = problem.diagonal_shift();
+        self.compliance.iter_mut().for_each(|r| *r += shift);
+        for i in 0..problem.contact_count() {
+            let at = 3 * i;
+            let (mu, f, a) = (problem.friction[i], &forces[at..], &self.acceleration[at..]);
+            self.directions[i] = [1.0, 0.0];
+            if mu <= 0.0 || !problem.is_active(i) {
+                continue;
+            }
+            // Where friction would go, were the contact alone.
+            let largest =
+                (at..at + 3).map(|row| problem.inverse_inertia[row * (n + 1)]).fold(0.0, f64::max);
+            let rho = if largest > 0.0 { 1.0 / largest } else { 1.0 };
+            let toward = [f[0] - rho * a[0], f[1] - rho * a[1]];
+            let size = libm::sqrt(toward[0] * toward[0] + toward[1] * toward[1]);
+            if !(size > 0.0 && size.is_finite()) {
+                continue;
+            }
+            let [c, s] = toward.map(|x| x / size);
+            self.directions[i] = [c, s];
+            // κ, never so large that it hides the rest of the matrix.
+            let (slip, reach) = (-(c * a[0] + s * a[1]), mu * f[2]);
+            let most = STIFFEST * largest;
+            let curvature = if slip <= 0.0 || reach <= 0.0 { 0.0 } else { slip / reach };
+            let [r1, r2] = [self.compliance[at], self.compliance[at + 1]];
+            self.compliance[at] = c * c * r1 + s * s * r2;
+            self.compliance[at + 1] = s * s * r1 + c * c * r2 + curvature.min(most);
+            // R of unequal tangential rows is not diagonal in turned axes.
+            let mixed = c * s * (r2 - r1);
+            turn_one([c, s], &mut self.bias[at..at + 3]);
+            for column in self.inverse_inertia.chunks_exact_mut(n) {
+                turn_one([c, s], &mut column[at..at + 3]);
+            }
+            let (first, second) = self.inverse_inertia[at * n..(at + 2) * n].split_at_mut(n);
+            for (x, y) in first.iter_mut().zip(second) {
+                (*x, *y) = (c * *x + s * *y, c * *y - s * *x);
+            }
+            self.inverse_inertia[at * n + at + 1] += mixed;
+            self.inverse_inertia[(at + 1) * n + at] += mixed;
+        }
+    }
+}
+
+/// The status that goes with a natural residual.
+fn status_of(residual: f64) -> Status {
+    match residual {
+        r if r <= SOLVED => Status::Solved,
+        r if r <= USABLE => Status::Inaccurate,
+        _ => Status::MaxIterations,
+    }
+}
+
+/// Largest compliance across the slip over the largest diagonal entry of a contact.
+const STIFFEST: f64 = 1e6;
+
+/// `(x, y)` in axes whose first is `(c, s)`.
+#[inline]
+fn turn_one([c, s]: [f64; 2], x: &mut [f64]) {
+    (x[0], x[1]) = (c * x[0] + s * x[1], c * x[1] - s * x[0]);
+}
+
+/// Forces in turned axes, in those given.
+fn turn_back(directions: &[[f64; 2]], forces: &mut [f64]) {
+    for (&[c, s], f) in directions.iter().zip(forces.chunks_exact_mut(3)) {
+        turn_one([c, -s], f);
+    }
+}
+
+/// Whether all forces are in the circular cones, up to rounding.
+fn is_inside(problem: &ContactProblem<'_>, forces: &[f64]) -> bool {
+    forces.chunks_exact(3).zip(problem.friction).all(|(f, mu)| {
+        let reach = mu * f[2];
+        f[0] * f[0] + f[1] * f[1] <= reach * reach * (1.0 + INSIDE)
+    })
+}
+
+/// Shortens friction to Coulomb's limit.
+fn pull_inside(problem: &ContactProblem<'_>, forces: &mut [f64]) {
+    for (f, mu) in forces.chunks_exact_mut(3).zip(problem.friction) {
+        let (size, reach) = (libm::sqrt(f[0] * f[0] + f[1] * f[1]), (mu * f[2]).max(0.0));
+        if size > reach {
+            (f[0], f[1]) = (f[0] * (reach / size), f[1] * (reach / size));
+        }
+    }
+}
+
+/// Makes any solver of pyramids solve problems with circular cones.
+#[doc(alias("second-order cone", "SQP"))]
+#[derive(Debug)]
+pub struct CircularByPyramids<S> {
+    /// The solver of pyramids.
+    pub inner: S,
+    passes: CircularPasses,
+}
+
+impl<S: ContactSolver> CircularByPyramids<S> {
+    /// Wraps `inner`, which solves the convex law, with memory for `contact_count` contacts; see [`CircularPasses`].
+    #[must_use]
+    pub fn new(inner: S, contact_count: usize) -> Self {
+        Self { inner, passes: CircularPasses::new(SlidingLaw::Convex, contact_count) }
+    }
+}
+
+impl<S: ContactSolver> ContactSolver for CircularByPyramids<S> {
+    fn accepts(&self, cone: &ConeShape) -> bool {
+        cone.sides() == 0 || self.inner.accepts(cone)
+    }
+
+    /// As [`CircularPasses::solve`] for circular cones, by the solver itself for pyramids.
+    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
+        let Self { inner, passes } = self;
+        if problem.cone.sides() > 0 {
+            return inner.solve(problem, forces);
+        }
+        let solved: Result<Outcome, std::convert::Infallible> =
+            passes.solve(problem, forces, |pass, forces| Ok(inner.solve(&pass.problem, forces)));
+        solved.unwrap_or_else(|never| match never {})
+    }
+}
+
+#[cfg(test)]
+mod tests;
