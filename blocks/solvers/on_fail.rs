@@ -1,7 +1,7 @@
 //! What to do when a problem is not solved: one set of words for all blocks that solve.
 
 use legwork_block::{Fault, SolveFailure, parameters};
-use legwork_qp::Outcome as Solution;
+use legwork_qp::{Outcome as Solution, Status};
 
 /// What to do when a problem is not solved. Each use is counted in the report.
 #[parameters]
@@ -88,11 +88,25 @@ impl OnFail {
             Self::Stop => "`on_fail` is `Stop`".to_owned(),
         };
         let Solution { status, iterations, residual } = solution;
+        let reason = reason_of(*status);
         let residual =
             if residual.is_nan() { String::new() } else { format!(", residual {residual:.1e}") };
         Err(Fault::new(format!(
-            "{what}: {status:?} after {iterations} iterations{residual}; {why}"
+            "{what}: {status:?} after {iterations} iterations{residual}{reason}; {why}"
         )))
+    }
+}
+
+/// The cause that a status names in the matrix of a program, as a clause.
+fn reason_of(status: Status) -> &'static str {
+    match status {
+        Status::Asymmetric => {
+            ": H is not symmetric; both triangles are read, so write each entry in both"
+        }
+        Status::Indefinite => {
+            ": H is not positive semidefinite, the program has no minimum that can be found"
+        }
+        _ => "",
     }
 }
 

@@ -133,9 +133,7 @@ impl SolverState {
         self.iterations += u64::from(memo.iterations);
         self.inaccurate += u64::from(memo.is_inaccurate);
         self.failures += u64::from(memo.answer != Answer::Solved);
-        if memo.residual.is_finite() {
-            self.worst_residual = self.worst_residual.max(memo.residual);
-        }
+        self.worst_residual = self.worst_residual.max(residual_output(memo.residual));
         if memo.gained_energy > 0.0 {
             self.gains += 1;
             self.gained_energy += memo.gained_energy;
@@ -184,6 +182,16 @@ impl SolverMemo {
     pub(crate) fn report(&self, report: &mut Report) {
         report.solver_calls += u64::from(self.has_stopped);
         report.solver_failures += u64::from(self.has_stopped);
+        if self.has_stopped {
+            // The residual of the problem that stopped the run, which no update has committed.
+            let worst = residual_output(self.residual);
+            let committed = report.metrics.iter_mut().find(|m| m.name == "worst_residual");
+            if let Some(metric) = committed {
+                metric.value = metric.value.max(worst);
+            } else {
+                report.metric("worst_residual", worst);
+            }
+        }
         self.problem.iter().for_each(|problem| problem.report(report));
     }
 }
@@ -213,6 +221,7 @@ impl Policy {
             });
         }
         memo.has_stopped = answered.is_err();
+        memo.residual = solution.residual;
         let answer = answered?;
         match answer {
             Answer::Solved | Answer::FellBack => {}

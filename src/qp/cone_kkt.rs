@@ -2,8 +2,9 @@
 //! none.
 
 use crate::cone_program::{ConeProgram, project_second_order, second_order_violation};
-use crate::kkt::{QpResiduals, nan_max};
-use legwork_linalg::{axpy, dot, matrix_vector, max_abs};
+use crate::kkt::{self, Measure, QpResiduals, nan_max};
+use crate::units::units_into;
+use legwork_linalg::{dot, matrix_vector, max_abs};
 
 /// Multipliers of a [`ConeProgram`]: `Hx + g = Aᵀy + z + Cᵀw` with `w_j ∈ Q` and `w_jᵀ t_j = 0`.
 ///
@@ -20,8 +21,8 @@ pub struct ConeMultipliers<'a> {
 
 /// All residuals of `x` and `multipliers` in `program`, each relative as [`QpResiduals`] says.
 ///
-/// A second-order block counts under `primal` with its violation over `1 + |x|∞` times its largest
-/// row norm plus its offset, under `dual` with the violation of w_j, and under `complementarity`
+/// A second-order block counts under `primal` with its violation over ξ times its largest row norm
+/// plus its offset, under `dual` with the violation of w_j, and under `complementarity`
 /// with `w_jᵀ t_j`. Allocates.
 ///
 /// # Panics
@@ -37,67 +38,50 @@ pub fn cone_residuals(
     assert_eq!((x.len(), y.len(), z.len(), w.len()), (n, m, n, r), "x, y, z, w need n, m, n, r");
     let qp = &program.linear;
 
-    // Stationarity, relative to the largest single term in it.
-    let mut gradient = vec![0.0; n];
-    matrix_vector(qp.hessian, n, x, &mut gradient);
-    let mut scale = nan_max(max_abs(&gradient), max_abs(qp.gradient));
-    axpy(1.0, qp.gradient, &mut gradient);
-    for (i, value) in gradient.iter_mut().enumerate() {
+    let mut units = vec![0.0; n];
+    units_into(qp, &mut units);
+    let mut image = vec![0.0; n];
+    matrix_vector(qp.hessian, n, x, &mut image);
+    let mut measure = Measure::default();
+    for (i, curved) in image.iter().enumerate() {
         let by_rows = dot(&qp.rows[i * m..(i + 1) * m], y) + z[i];
-        let by_cones = dot(&program.cone_rows[i * r..(i + 1) * r], w);
-        // Hx may vanish at the optimum; its rounding is that of its terms.
-        scale = nan_max(scale, (qp.hessian[i * n + i] * x[i]).abs());
-        scale = nan_max(scale, nan_max(by_rows.abs(), by_cones.abs()));
-        *value -= by_rows + by_cones;
+        let press = by_rows + dot(&program.cone_rows[i * r..(i + 1) * r], w);
+        measure.add(units[i], x[i], qp.hessian[i * n + i], *curved, qp.gradient[i], press);
     }
-    let scale = if scale > 0.0 { scale } else { 1.0 };
-    let stationarity = gradient.iter().fold(0.0, |worst, v| nan_max(worst, v.abs()));
+    measure.end(qp, &units);
 
     // Rows and bounds: how far outside, and the product of distance and multiplier.
-    let reach = 1.0 + max_abs(x);
-    let (mut primal, mut dual, mut product) = (0.0, 0.0, 0.0);
-    let mut judge = |value: f64, lower: f64, upper: f64, u: f64, norm: f64| {
-        let violation = (lower - value).max(value - upper).max(0.0);
-        let bound = if value < lower { lower } else { upper };
-        let size = reach * norm + if violation > 0.0 { bound.abs() } else { 0.0 };
-        primal = nan_max(primal, if value.is_nan() { f64::NAN } else { violation / size });
-        let active = if u > 0.0 { lower } else { upper };
-        if u == 0.0 {
-            return;
-        }
-        if active.is_finite() {
-            product = nan_max(product, (u * (value - active)).abs());
-        } else {
-            dual = nan_max(dual, (u * norm).abs());
-        }
-    };
     let mut products = vec![0.0; m];
     matrix_vector(qp.rows, m, x, &mut products);
     for (row, &value) in products.iter().enumerate() {
-        let norm = row_norm(qp.rows, m, n, row);
-        judge(value, qp.row_lower[row], qp.row_upper[row], y[row], norm);
+        measure.pair(value, qp.row_bounds_of(row), y[row], &|| kkt::row_norm(qp, &units, row));
     }
     for (i, &value) in x.iter().enumerate() {
-        judge(value, qp.lower_of(i), qp.upper_of(i), z[i], 1.0);
+        measure.pair(value, qp.bounds_of(i), z[i], &|| units[i]);
     }
 
     // Cones: the same for each block.
     for block in program.blocks() {
         let t: Vec<f64> = block.clone().map(|row| program.cone_value(row, x)).collect();
         let w = &w[block.clone()];
-        let norm =
-            block.clone().map(|row| row_norm(program.cone_rows, r, n, row)).fold(0.0, f64::max);
-        let size = reach * norm + max_abs(&program.cone_offset[block]);
-        primal = nan_max(primal, second_order_violation(&t) / size);
-        dual = nan_max(dual, second_order_violation(w) * norm);
-        product = nan_max(product, dot(&t, w).abs());
+        let norm = cone_norm(program, &units, block.clone());
+        let size = measure.reach * norm + max_abs(&program.cone_offset[block]);
+        let size = if size > 0.0 { size } else { 1.0 };
+        measure.primal = nan_max(measure.primal, second_order_violation(&t) / size);
+        measure.dual = nan_max(measure.dual, second_order_violation(w) * norm);
+        measure.product = nan_max(measure.product, dot(&t, w).abs());
     }
-    QpResiduals {
-        stationarity: stationarity / scale,
-        primal,
-        dual: dual / scale,
-        complementarity: product / (scale * (1.0 + x.iter().map(|v| v.abs()).sum::<f64>())),
-    }
+    measure.residuals()
+}
+
+/// Largest norm `‖c D‖` of the rows of a block.
+fn cone_norm(program: &ConeProgram<'_>, units: &[f64], block: std::ops::Range<usize>) -> f64 {
+    let r = program.cone_row_count();
+    let norm = |row: usize| {
+        let entries = program.cone_rows.iter().skip(row).step_by(r);
+        entries.zip(units).map(|(c, d)| c * d).map(|c| c * c).sum::<f64>().sqrt()
+    };
+    block.map(norm).fold(0.0, f64::max)
 }
 
 /// What multipliers prove about infeasibility: every point that satisfies all constraints has
@@ -131,7 +115,7 @@ pub(crate) fn weighted_radius(
     }
     let qp = &program.linear;
     let (mut beta, mut size) = (0.0, 0.0);
-    let mut press = |u: f64, lower: f64, upper: f64| {
+    let mut press = |u: f64, (lower, upper): (f64, f64)| {
         let bound = if u > 0.0 { lower } else { upper };
         if u == 0.0 || !bound.is_finite() {
             return 0.0;
@@ -140,9 +124,8 @@ pub(crate) fn weighted_radius(
         size += (u * bound).abs();
         u
     };
-    let y: Vec<f64> =
-        (0..m).map(|row| press(y[row], qp.row_lower[row], qp.row_upper[row])).collect();
-    let z: Vec<f64> = (0..n).map(|i| press(z[i], qp.lower_of(i), qp.upper_of(i))).collect();
+    let y: Vec<f64> = (0..m).map(|row| press(y[row], qp.row_bounds_of(row))).collect();
+    let z: Vec<f64> = (0..n).map(|i| press(z[i], qp.bounds_of(i))).collect();
     let mut w = w.to_vec();
     for block in program.blocks() {
         project_second_order(&mut w[block]);
@@ -166,21 +149,29 @@ pub(crate) fn weighted_radius(
     if radius.is_nan() { 0.0 } else { radius }
 }
 
-/// True if a pair of bounds admits no number: `l > u`, `l = ∞` or `u = -∞`.
+/// True if a pair of bounds admits no number: `l > u`, `l = ∞` or `u = -∞`; or if it excludes
+/// zero in a row of zeros.
 #[must_use]
 pub fn contradicts_itself(program: &ConeProgram<'_>) -> bool {
     let qp = &program.linear;
-    let is_empty = |l: f64, u: f64| l > u || l == f64::INFINITY || u == f64::NEG_INFINITY;
-    (0..qp.row_count()).any(|row| is_empty(qp.row_lower[row], qp.row_upper[row]))
-        || (0..qp.dim()).any(|i| is_empty(qp.lower_of(i), qp.upper_of(i)))
+    let is_empty = |(l, u): (f64, f64)| l > u || l == f64::INFINITY || u == f64::NEG_INFINITY;
+    let m = qp.row_count();
+    let is_refuted = |row: usize| {
+        let (l, u) = qp.row_bounds_of(row);
+        let is_zero = || qp.rows.iter().skip(row).step_by(m).all(|a| *a == 0.0);
+        is_empty((l, u)) || ((l > 0.0 || u < 0.0) && is_zero())
+    };
+    (0..m).any(is_refuted) || (0..qp.dim()).any(|i| is_empty(qp.bounds_of(i)))
 }
 
 /// How far `direction` is from a proof that the objective falls without bound: 0 is a proof for a
 /// feasible program, ∞ or NaN is no evidence.
 ///
-/// With d of largest entry 1 such a direction has `H d = 0`, `gᵀd < 0`, and moves along or away
-/// from all constraints. The residual is the largest violation of these, relative to the largest
-/// entry of H, to the norm of each row, divided by the relative decrease `-gᵀd / |g|∞`. Allocates.
+/// Such a direction has `H d = 0`, `gᵀd < 0`, and moves along or away from all constraints. With
+/// `x = D x̂` in the program's own units ([`QpResiduals`]) and d̂ of largest entry 1, the residual is
+/// the largest violation of these, relative to the norm of each row, divided by the relative
+/// decrease `-gᵀd / ‖D g‖∞`. Every solution has x̂ or multipliers (over `‖D g‖∞`) whose sum is at
+/// least one over the residual. Allocates.
 ///
 /// # Panics
 /// If `direction` is not n long.
@@ -189,8 +180,10 @@ pub fn unbounded_residual(program: &ConeProgram<'_>, direction: &[f64]) -> f64 {
     let (n, m, r) = (program.dim(), program.row_count(), program.cone_row_count());
     assert_eq!(direction.len(), n, "the direction needs n values");
     let qp = &program.linear;
-    let largest = max_abs(direction);
-    let cost = max_abs(qp.gradient);
+    let mut units = vec![0.0; n];
+    units_into(qp, &mut units);
+    let largest = direction.iter().zip(&units).fold(0.0, |a, (d, u)| nan_max(a, (d / u).abs()));
+    let cost = qp.gradient.iter().zip(&units).fold(0.0, |a, (g, u)| nan_max(a, (g * u).abs()));
     if largest == 0.0 || !largest.is_finite() || cost == 0.0 {
         return f64::INFINITY;
     }
@@ -201,9 +194,9 @@ pub fn unbounded_residual(program: &ConeProgram<'_>, direction: &[f64]) -> f64 {
     }
     let mut curved = vec![0.0; n];
     matrix_vector(qp.hessian, n, &d, &mut curved);
-    let stiffness = max_abs(qp.hessian);
-    let mut worst = if stiffness > 0.0 { max_abs(&curved) / stiffness } else { 0.0 };
-    let mut leave = |speed: f64, lower: f64, upper: f64, norm: f64| {
+    let mut worst = curved.iter().zip(&units).fold(0.0, |a, (h, u)| nan_max(a, (h * u).abs()));
+    let mut leave = |speed: f64, (lower, upper): (f64, f64), norm: f64| {
+        let norm = if norm > 0.0 { norm } else { 1.0 };
         if lower.is_finite() {
             worst = nan_max(worst, -speed / norm);
         }
@@ -214,23 +207,17 @@ pub fn unbounded_residual(program: &ConeProgram<'_>, direction: &[f64]) -> f64 {
     let mut products = vec![0.0; m];
     matrix_vector(qp.rows, m, &d, &mut products);
     for (row, &speed) in products.iter().enumerate() {
-        leave(speed, qp.row_lower[row], qp.row_upper[row], row_norm(qp.rows, m, n, row));
+        leave(speed, qp.row_bounds_of(row), kkt::row_norm(qp, &units, row));
     }
     for (i, &speed) in d.iter().enumerate() {
-        leave(speed, qp.lower_of(i), qp.upper_of(i), 1.0);
+        leave(speed, qp.bounds_of(i), units[i]);
     }
     let mut speeds = vec![0.0; r];
     matrix_vector(program.cone_rows, r, &d, &mut speeds);
     for block in program.blocks() {
-        let norm =
-            block.clone().map(|row| row_norm(program.cone_rows, r, n, row)).fold(0.0, f64::max);
+        let norm = cone_norm(program, &units, block.clone());
+        let norm = if norm > 0.0 { norm } else { 1.0 };
         worst = nan_max(worst, second_order_violation(&speeds[block]) / norm);
     }
     worst / decrease
-}
-
-/// Norm of a row of a column-major matrix, 1 for a zero row so that it can divide.
-fn row_norm(matrix: &[f64], rows: usize, columns: usize, row: usize) -> f64 {
-    let sum: f64 = (0..columns).map(|j| matrix[j * rows + row]).map(|a| a * a).sum();
-    if sum > 0.0 { sum.sqrt() } else { 1.0 }
 }

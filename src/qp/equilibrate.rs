@@ -10,9 +10,12 @@
 //! D. Ruiz, *A scaling algorithm to equilibrate both rows and columns norms in matrices* (2001).
 
 use crate::cone_program::ConeProgram;
+use crate::units::units_into;
 
 /// Passes of the method; each halves the exponents' spread.
 const PASSES: u32 = 6;
+/// Curvature over slope, both scaled, from which a solution counts as short.
+const SHORT: f64 = 16.0;
 /// Largest exponent of a factor.
 const EXPONENT_LIMIT: i32 = 60;
 
@@ -40,6 +43,12 @@ impl Equilibration {
             factors.resize(len, 1.0);
         }
         self.cost = 1.0;
+        // Where units are far apart the passes, which scale the objective too, would not settle.
+        if !units_into(qp, &mut self.columns) {
+            self.columns.fill(1.0);
+        }
+        self.columns.iter_mut().for_each(|factor| *factor = limit(*factor));
+        let (mut curved, mut sloped) = (0.0, 0.0);
         for _ in 0..PASSES {
             let mut column_norms = vec![0.0f64; n];
             let (mut row_norms, mut cone_norms) = (vec![0.0f64; m], vec![0.0f64; r]);
@@ -83,6 +92,16 @@ impl Equilibration {
                 .map(|i| (qp.gradient[i] * self.columns[i] * self.cost).abs())
                 .fold(0.0, f64::max);
             self.cost = limit(self.cost / power_of_two(mean.max(slope)));
+            (curved, sloped) = (mean, slope);
+        }
+        // A short x in these units would meet absolute tolerances too early: lengthen it.
+        if sloped > 0.0 && sloped * SHORT < curved {
+            let unit = power_of_two(sloped / curved);
+            self.columns.iter_mut().for_each(|factor| *factor = limit(*factor * unit));
+            for factors in [&mut self.rows, &mut self.cones] {
+                factors.iter_mut().for_each(|factor| *factor = limit(*factor / unit));
+            }
+            self.cost = limit(self.cost / (unit * unit));
         }
     }
 }

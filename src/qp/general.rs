@@ -3,6 +3,24 @@
 use crate::contact_problem::ShapeError;
 use legwork_linalg::all_finite;
 
+/// Size from which a bound is none: `|b| ≥ 1e20`, as OSQP, HiGHS, qpOASES and Ipopt read it.
+///
+/// Files write "no bound" as 1e20, 1e30, 1e308 or infinity. A lower bound of `+1e20` or an upper
+/// one of `-1e20` admits no number.
+pub const INFINITE_BOUND: f64 = 1e20;
+
+/// A bound with every spelling of infinity as infinity.
+#[inline]
+fn read_bound(bound: f64) -> f64 {
+    if bound >= INFINITE_BOUND {
+        f64::INFINITY
+    } else if bound <= -INFINITE_BOUND {
+        f64::NEG_INFINITY
+    } else {
+        bound
+    }
+}
+
 /// `min ½ xᵀHx + gᵀx` subject to `l ≤ A x ≤ u` and `x_l ≤ x ≤ x_u`: a borrowed view.
 ///
 /// | symbol | field | shape |
@@ -12,6 +30,8 @@ use legwork_linalg::all_finite;
 /// | A | `rows` | m × n, column-major |
 /// | l, u | `row_lower`, `row_upper` | m; ±∞ where there is no bound, equal for an equality |
 /// | x_l, x_u | `lower`, `upper` | n each, or empty for no bounds |
+///
+/// A bound of at least [`INFINITE_BOUND`] in size is read as infinite by all solvers.
 #[doc(alias("QP", "quadratic program"))]
 #[derive(Clone, Copy, Debug)]
 pub struct Qp<'a> {
@@ -44,16 +64,35 @@ impl Qp<'_> {
         self.row_lower.len()
     }
 
-    /// Lower bound of unknown `i`, -∞ if none.
+    /// Lower bound of unknown `i`, -∞ if it has none.
+    #[inline]
     #[must_use]
     pub fn lower_of(&self, i: usize) -> f64 {
-        self.lower.get(i).copied().unwrap_or(f64::NEG_INFINITY)
+        self.lower.get(i).map_or(f64::NEG_INFINITY, |bound| read_bound(*bound))
     }
 
-    /// Upper bound of unknown `i`, +∞ if none.
+    /// Upper bound of unknown `i`, +∞ if it has none.
+    #[inline]
     #[must_use]
     pub fn upper_of(&self, i: usize) -> f64 {
-        self.upper.get(i).copied().unwrap_or(f64::INFINITY)
+        self.upper.get(i).map_or(f64::INFINITY, |bound| read_bound(*bound))
+    }
+
+    /// Bounds of unknown `i`, infinite where it has none.
+    #[inline]
+    #[must_use]
+    pub fn bounds_of(&self, i: usize) -> (f64, f64) {
+        (self.lower_of(i), self.upper_of(i))
+    }
+
+    /// Bounds of row `row`, infinite where it has none.
+    ///
+    /// # Panics
+    /// If `row ≥ m`.
+    #[inline]
+    #[must_use]
+    pub fn row_bounds_of(&self, row: usize) -> (f64, f64) {
+        (read_bound(self.row_lower[row]), read_bound(self.row_upper[row]))
     }
 
     /// Checks the lengths of all slices against `gradient` and `row_lower`.
@@ -89,6 +128,38 @@ impl Qp<'_> {
             && all_finite(self.gradient)
             && all_finite(self.rows)
             && [self.row_lower, self.row_upper, self.lower, self.upper].into_iter().all(no_nan)
+    }
+
+    /// True if `|H_ij - H_ji|` is at most 1e-8 of `√(H_ii H_jj)` or of the larger of the two: H may
+    /// come from a sum or from text, not from one triangle alone.
+    #[must_use]
+    pub fn is_symmetric(&self) -> bool {
+        let n = self.dim();
+        let mut worst = 0.0f64;
+        for j in 1..n {
+            let column = &self.hessian[j * n..j * n + j];
+            let own = self.hessian[j * n + j].abs();
+            for (i, upper) in column.iter().enumerate() {
+                let miss = upper - self.hessian[i * n + j];
+                let size = own * self.hessian[i * n + i].abs();
+                worst = worst.max(miss * miss - 1e-16 * size);
+            }
+        }
+        worst <= 0.0 || self.is_symmetric_by_entries()
+    }
+
+    /// The same where a diagonal entry is zero.
+    #[cold]
+    fn is_symmetric_by_entries(&self) -> bool {
+        let n = self.dim();
+        let entry = |i: usize, j: usize| self.hessian[j * n + i];
+        (0..n).all(|j| {
+            (0..j).all(|i| {
+                let (a, b) = (entry(i, j), entry(j, i));
+                let size = (entry(i, i) * entry(j, j)).abs().sqrt();
+                (a - b).abs() <= 1e-8 * size.max(a.abs()).max(b.abs())
+            })
+        })
     }
 
     /// Objective `½ xᵀHx + gᵀx`.

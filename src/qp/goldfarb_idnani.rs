@@ -214,6 +214,9 @@ impl DualActiveSet {
                 self.take_in(row, stride);
                 changes += 1;
             } else {
+                // The point of the equalities so far, to compare the proof with.
+                self.settle(g, rows, &mut changes, stride);
+                rows.project(row, self.basis.columns(), stride, &mut self.d[..self.n]);
                 self.set_direction(stride);
                 if self.is_contradiction(row, rows) {
                     return (Status::PrimalInfeasible, changes);
@@ -337,8 +340,9 @@ impl DualActiveSet {
         // An inequality can be broken in one direction only.
         let weight = if row < rows.equality_count() && gap < 0.0 { -1.0 } else { 1.0 };
         let rest: f64 = self.z[..n].iter().map(|z| z.abs()).sum();
-        let is_proof = weight * gap > CERTAIN_GAP * size
-            && weight * gap > CERTAIN_REACH * rest * max_abs(&self.x[..n]);
+        let reach = max_abs(&self.x[..n]).max(rows.right_hand_side(row).abs() / rows.norm(row));
+        let is_proof =
+            weight * gap > CERTAIN_GAP * size && weight * gap > CERTAIN_REACH * rest * reach;
         self.contradiction = is_proof.then_some((row, weight));
         is_proof
     }

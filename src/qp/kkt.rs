@@ -14,7 +14,9 @@ pub use crate::cone_kkt::{
 };
 use crate::contact_problem::ContactProblem;
 use crate::general::Qp;
-use legwork_linalg::{axpy, dot, max_abs};
+use crate::status::Status;
+use crate::units::units_into;
+use legwork_linalg::{dot, max_abs};
 
 /// Relative residuals of a contact problem's answer; all are zero at the solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -187,25 +189,60 @@ pub struct QpMultipliers<'a> {
 }
 
 /// Relative residuals of a quadratic program's answer.
+///
+/// All are taken in the program's own units: with `x = D x̂`, D of powers of two that bring the
+/// diagonal of `D H D` near one (or, without curvature, the columns of A). So they do not change
+/// where an unknown is in mm instead of m, or a row or the objective is multiplied by a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QpResiduals {
-    /// `‖Hx + g - Aᵀy - z‖∞` over the largest term in it: an entry of `Hx`, g or `Aᵀy + z`, or a
-    /// product `H_ii x_i`.
+    /// `‖D (Hx + g - Aᵀy - z)‖∞` over the scale σ: the largest entry of
+    /// `D (|Hx| + |g| + |Aᵀy + z| + |diag(H) x|)`. Where g is zero, σ is at least the least bound.
     pub stationarity: f64,
-    /// Largest violation of a bound, over `1 + ‖x‖∞` times the row's norm, plus the bound.
+    /// Largest violation of a bound, over the length ξ times the row's norm `‖a D‖`, plus the
+    /// bound; ξ is `‖x̂‖∞`, plus `‖D g‖∞` if H is not zero, or 1 if that is zero.
     pub primal: f64,
-    /// Largest multiplier of the wrong sign (pressing on an infinite bound), over the largest term.
+    /// Largest multiplier of the wrong sign (pressing on an infinite bound) times the row's norm,
+    /// over σ.
     pub dual: f64,
-    /// Largest product of a multiplier with its distance to the bound, over the sum of
-    /// `|x_i|` times the largest term.
+    /// Largest product of a multiplier with its distance to the bound, over `σ (ξ + ‖x̂‖₁)`.
     pub complementarity: f64,
+    /// `‖D (Hx + g - Aᵀy - z)‖∞` over the data, `‖D g‖∞` plus the largest bound that holds x: not
+    /// part of [`Self::worst`].
+    ///
+    /// A very long x hides g in σ: along a direction that H nearly annihilates, it looks like an
+    /// answer to a program without one. Against the data it does not. A sound answer has rounding
+    /// times its length.
+    pub unexplained: f64,
 }
+
+/// [`QpResiduals::unexplained`] up to which an answer is solved,
+const SOLVED_UNEXPLAINED: f64 = 1e-6;
+/// and may be used.
+const USABLE_UNEXPLAINED: f64 = 1e-3;
 
 impl QpResiduals {
     /// The largest of the residuals; NaN if one is NaN.
     #[must_use]
     pub fn worst(&self) -> f64 {
         worst_of([self.stationarity, self.primal, self.dual, self.complementarity])
+    }
+
+    /// The status that the residuals confirm of an answer that a method calls `said`: `Solved` up
+    /// to a worst residual of `solved`, `Inaccurate` up to `usable`, else `NumericalTrouble`. Other
+    /// statuses stay.
+    pub(crate) fn confirm(&self, said: Status, solved: f64, usable: f64) -> Status {
+        let (worst, unexplained) = (self.worst(), self.unexplained);
+        // Written so that NaN confirms nothing.
+        match said {
+            Status::Solved if worst <= solved && unexplained <= SOLVED_UNEXPLAINED => said,
+            Status::Solved | Status::Inaccurate
+                if worst <= usable && unexplained <= USABLE_UNEXPLAINED =>
+            {
+                Status::Inaccurate
+            }
+            Status::Solved | Status::Inaccurate => Status::NumericalTrouble,
+            other => other,
+        }
     }
 }
 
@@ -215,7 +252,7 @@ impl QpResiduals {
 /// |---|---|---|
 /// | x | `x` | n |
 /// | y, z | `multipliers` | m, n |
-/// | | `scratch` | ≥ m + n |
+/// | | `scratch` | ≥ m + 2n |
 ///
 /// # Panics
 /// If a slice has the wrong length.
@@ -229,65 +266,154 @@ pub fn qp_residuals(
     let (n, m) = (qp.dim(), qp.row_count());
     assert_eq!((x.len(), multipliers.rows.len(), multipliers.bounds.len()), (n, m, n));
     let (products, rest) = scratch.split_at_mut(m);
-    let gradient = &mut rest[..n];
+    let (image, rest) = rest.split_at_mut(n);
+    let units = &mut rest[..n];
+    units_into(qp, units);
 
-    // Stationarity, relative to the largest single term in it.
-    legwork_linalg::matrix_vector(qp.hessian, n, x, gradient);
-    let mut scale = nan_max(max_abs(gradient), max_abs(qp.gradient));
-    axpy(1.0, qp.gradient, gradient);
-    for (i, value) in gradient.iter_mut().enumerate() {
+    // Stationarity.
+    legwork_linalg::matrix_vector(qp.hessian, n, x, image);
+    let mut measure = Measure::default();
+    for (i, curved) in image.iter().enumerate() {
         let pressure = dot(&qp.rows[i * m..(i + 1) * m], multipliers.rows) + multipliers.bounds[i];
-        // Hx may vanish at the optimum; its rounding is that of its terms.
-        scale = nan_max(scale, (qp.hessian[i * n + i] * x[i]).abs());
-        scale = nan_max(scale, pressure.abs());
-        *value -= pressure;
+        measure.add(units[i], x[i], qp.hessian[i * n + i], *curved, qp.gradient[i], pressure);
     }
-    let scale = if scale > 0.0 { scale } else { 1.0 };
-    let stationarity = gradient.iter().fold(0.0, |worst, v| nan_max(worst, v.abs()));
+    measure.end(qp, units);
 
     // Rows and bounds: how far outside, and the product of distance and multiplier.
     legwork_linalg::matrix_vector(qp.rows, m, x, products);
-    let reach = 1.0 + max_abs(x);
-    let (mut primal, mut dual, mut complementarity) = (0.0, 0.0, 0.0);
-    let mut judge = |value: f64, lower: f64, upper: f64, u: f64, norm: &dyn Fn() -> f64| {
+    for (row, &product) in products.iter().enumerate() {
+        // Few rows need it, and a row of a column-major matrix is slow to read.
+        let norm = || row_norm(qp, units, row);
+        measure.pair(product, qp.row_bounds_of(row), multipliers.rows[row], &norm);
+    }
+    for (i, &value) in x.iter().enumerate() {
+        measure.pair(value, qp.bounds_of(i), multipliers.bounds[i], &|| units[i]);
+    }
+    measure.residuals()
+}
+
+/// `‖a D‖` of a row.
+pub(crate) fn row_norm(qp: &Qp<'_>, units: &[f64], row: usize) -> f64 {
+    let entries = qp.rows.iter().skip(row).step_by(qp.row_count());
+    entries.zip(units).map(|(a, d)| a * d).map(|a| a * a).sum::<f64>().sqrt()
+}
+
+/// The residuals as they are found: first every unknown, then [`Self::end`], then the pairs.
+#[derive(Debug, Default)]
+pub(crate) struct Measure {
+    stationarity: f64,
+    /// σ.
+    pub(crate) scale: f64,
+    /// ξ.
+    pub(crate) reach: f64,
+    /// `‖x̂‖₁`.
+    sum: f64,
+    slope: f64,
+    /// Largest bound that holds x, in units of its row.
+    hold: f64,
+    is_curved: bool,
+    pub(crate) primal: f64,
+    pub(crate) dual: f64,
+    pub(crate) product: f64,
+}
+
+impl Measure {
+    /// Unknown x in unit d, with its entries of diag(H), `Hx`, g and of the multipliers' sum.
+    #[inline]
+    pub(crate) fn add(&mut self, d: f64, x: f64, diagonal: f64, curved: f64, g: f64, press: f64) {
+        // Hx may vanish at the optimum; its rounding is that of its terms.
+        let size = curved.abs() + g.abs() + press.abs() + (diagonal * x).abs();
+        self.scale = nan_max(self.scale, d * size);
+        self.stationarity = nan_max(self.stationarity, d * (curved + g - press).abs());
+        let length = x.abs() / d;
+        self.reach = nan_max(self.reach, length);
+        self.sum += length;
+        self.slope = nan_max(self.slope, d * g.abs());
+        self.is_curved |= diagonal > 0.0;
+    }
+
+    /// Completes σ and ξ.
+    #[inline]
+    pub(crate) fn end(&mut self, qp: &Qp<'_>, units: &[f64]) {
+        if self.slope == 0.0 {
+            self.hold = least_bound(qp, units);
+            self.scale = nan_max(self.scale, self.hold);
+        }
+        if self.is_curved {
+            self.reach += self.slope;
+        }
+        if self.reach == 0.0 {
+            self.reach = 1.0;
+        }
+        if self.scale == 0.0 {
+            self.scale = 1.0;
+        }
+    }
+
+    /// A value between two bounds and its multiplier.
+    #[inline]
+    pub(crate) fn pair(
+        &mut self,
+        value: f64,
+        (lower, upper): (f64, f64),
+        u: f64,
+        norm: &dyn Fn() -> f64,
+    ) {
         let violation = (lower - value).max(value - upper).max(0.0);
         if u == 0.0 && violation == 0.0 && !value.is_nan() {
             return;
         }
         let bound = if value < lower { lower } else { upper };
         if value.is_nan() {
-            primal = f64::NAN;
+            self.primal = f64::NAN;
         } else if violation > 0.0 {
-            primal = nan_max(primal, violation / (reach * norm() + bound.abs()));
+            let size = self.reach * norm() + bound.abs();
+            self.primal = nan_max(self.primal, violation / size);
         }
         let active = if u > 0.0 { lower } else { upper };
         if u == 0.0 {
             return;
         }
         if active.is_finite() {
-            complementarity = nan_max(complementarity, (u * (value - active)).abs());
+            self.product = nan_max(self.product, (u * (value - active)).abs());
+            if active != 0.0 && self.stationarity > 0.0 {
+                self.hold = nan_max(self.hold, active.abs() / norm());
+            }
         } else {
-            dual = nan_max(dual, (u * norm()).abs());
+            self.dual = nan_max(self.dual, (u * norm()).abs());
+        }
+    }
+
+    pub(crate) fn residuals(&self) -> QpResiduals {
+        let data = self.slope + self.hold;
+        QpResiduals {
+            unexplained: if data > 0.0 { self.stationarity / data } else { 0.0 },
+            stationarity: self.stationarity / self.scale,
+            primal: self.primal,
+            dual: self.dual / self.scale,
+            complementarity: self.product / (self.scale * (self.reach + self.sum)),
+        }
+    }
+}
+
+/// Least size of a bound that is neither zero nor infinite, in units of its row; 0 without one.
+#[cold]
+fn least_bound(qp: &Qp<'_>, units: &[f64]) -> f64 {
+    let mut least = f64::INFINITY;
+    let mut see = |(lower, upper): (f64, f64), norm: f64| {
+        for bound in [lower.abs() / norm, upper.abs() / norm] {
+            if bound > 0.0 && bound < least {
+                least = bound;
+            }
         }
     };
-    for (row, &product) in products.iter().enumerate() {
-        // Few rows need it, and a row of a column-major matrix is slow to read.
-        let norm = || {
-            let norm = (0..n).map(|j| qp.rows[j * m + row]).map(|a| a * a).sum::<f64>().sqrt();
-            if norm > 0.0 { norm } else { 1.0 }
-        };
-        let (lower, upper) = (qp.row_lower[row], qp.row_upper[row]);
-        judge(product, lower, upper, multipliers.rows[row], &norm);
+    for row in 0..qp.row_count() {
+        see(qp.row_bounds_of(row), row_norm(qp, units, row));
     }
-    for (i, &value) in x.iter().enumerate() {
-        judge(value, qp.lower_of(i), qp.upper_of(i), multipliers.bounds[i], &|| 1.0);
+    for (i, unit) in units.iter().enumerate() {
+        see(qp.bounds_of(i), *unit);
     }
-    QpResiduals {
-        stationarity: stationarity / scale,
-        primal,
-        dual: dual / scale,
-        complementarity: complementarity / (scale * (1.0 + x.iter().map(|v| v.abs()).sum::<f64>())),
-    }
+    if least.is_finite() { least } else { 0.0 }
 }
 
 /// Maximum that keeps NaN, which `f64::max` drops.

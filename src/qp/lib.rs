@@ -63,6 +63,7 @@ mod equilibrate;
 mod general;
 mod goldfarb_idnani;
 pub mod kkt;
+mod null_vector;
 #[cfg(feature = "osqp")]
 pub mod osqp;
 mod problem_data;
@@ -70,6 +71,7 @@ pub mod problem_file;
 pub mod problems;
 pub mod projected_gauss_seidel;
 mod status;
+mod units;
 
 pub use accelerated_gradient::AcceleratedGradient;
 pub use active_set::{GeneralActiveSet, PyramidActiveSet};
@@ -88,7 +90,7 @@ pub use contact_problem::{
     ContactProblem, ContactProblemData, ContactSolver, DEFAULT_REGULARISATION, ShapeError,
 };
 pub use coulomb::{CoulombFixedPoint, CoulombIteration, PIVOTED_BYTES};
-pub use general::Qp;
+pub use general::{INFINITE_BOUND, Qp};
 #[cfg(feature = "osqp")]
 pub use osqp::OsqpSolver;
 pub use problem_data::{ConeProgramData, LcpData, NamedProblem, Problem, QpData};

@@ -26,6 +26,8 @@ use osqp::{CscMatrix, Problem, Settings};
 const INFINITE: f64 = 1e30;
 /// Least radius in scaled unknowns up to which a certificate must refute all points.
 const REFUTED_RADIUS: f64 = 1e3;
+/// Largest residual of an answer that may be used.
+const USABLE_RESIDUAL: f64 = 1e-2;
 /// Largest residual of a direction of unbounded descent.
 const DESCENT_RESIDUAL: f64 = 1e-3;
 
@@ -138,7 +140,7 @@ impl OsqpSolver {
             return stop(x, Status::PrimalInfeasible);
         }
         if n == 0 {
-            let is_met = (0..m).all(|i| qp.row_lower[i] <= 0.0 && qp.row_upper[i] >= 0.0);
+            let is_met = (0..m).map(|i| qp.row_bounds_of(i)).all(|(l, u)| l <= 0.0 && u >= 0.0);
             return stop(x, if is_met { Status::Solved } else { Status::PrimalInfeasible });
         }
         self.scaling.of(&program);
@@ -165,12 +167,15 @@ impl OsqpSolver {
             }
             Said::Solved | Said::Inaccurate | Said::OutOfIterations => {
                 let multipliers = QpMultipliers { rows: y, bounds: z };
-                let residual = kkt::qp_residuals(qp, x, multipliers, &mut vec![0.0; m + n]).worst();
+                let residuals = kkt::qp_residuals(qp, x, multipliers, &mut vec![0.0; m + 2 * n]);
+                let residual = residuals.worst();
                 let status = match said {
                     _ if !residual.is_finite() => Status::NumericalTrouble,
-                    Said::Solved if residual <= 100.0 * self.tolerance => Status::Solved,
+                    Said::Solved => {
+                        residuals.confirm(Status::Solved, 100.0 * self.tolerance, USABLE_RESIDUAL)
+                    }
                     Said::OutOfIterations => Status::MaxIterations,
-                    _ => Status::Inaccurate,
+                    _ => residuals.confirm(Status::Inaccurate, 0.0, USABLE_RESIDUAL),
                 };
                 Outcome { status, iterations, residual }
             }
@@ -225,8 +230,8 @@ impl OsqpSolver {
         let q: Vec<f64> = (0..n).map(|j| cost * columns[j] * qp.gradient[j]).collect();
         let factor = |i: usize| if i < m { rows[i] } else { 1.0 / columns[i - m] };
         let finite = |v: f64| v.clamp(-INFINITE, INFINITE);
-        let lower = |i: usize| if i < m { qp.row_lower[i] } else { qp.lower_of(i - m) };
-        let upper = |i: usize| if i < m { qp.row_upper[i] } else { qp.upper_of(i - m) };
+        let lower = |i: usize| if i < m { qp.row_bounds_of(i).0 } else { qp.lower_of(i - m) };
+        let upper = |i: usize| if i < m { qp.row_bounds_of(i).1 } else { qp.upper_of(i - m) };
         let l: Vec<f64> = (0..m + n).map(|i| finite(factor(i) * lower(i))).collect();
         let u: Vec<f64> = (0..m + n).map(|i| finite(factor(i) * upper(i))).collect();
         let Ok(mut problem) = Problem::new(p, &q, a, &l, &u, settings) else {

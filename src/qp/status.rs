@@ -23,6 +23,10 @@ pub enum Status {
     InvalidData,
     /// The solver does not accept this friction cone.
     UnsupportedCone,
+    /// The matrix H is not symmetric; one triangle alone is not read as a symmetric matrix.
+    Asymmetric,
+    /// The matrix H is not positive semidefinite: the program is not convex.
+    Indefinite,
 }
 
 impl Status {
@@ -46,6 +50,8 @@ impl Status {
     /// | 6 | [`Status::InvalidData`] |
     /// | 7 | [`Status::UnsupportedCone`] |
     /// | 8 | [`Status::Undecided`] |
+    /// | 9 | [`Status::Asymmetric`] |
+    /// | 10 | [`Status::Indefinite`] |
     #[must_use]
     pub fn code(self) -> u8 {
         match self {
@@ -58,12 +64,14 @@ impl Status {
             Self::InvalidData => 6,
             Self::UnsupportedCone => 7,
             Self::Undecided => 8,
+            Self::Asymmetric => 9,
+            Self::Indefinite => 10,
         }
     }
 
     /// The status with this code; [`Status::Undecided`] if none has it.
     pub fn of_code(code: f64) -> Self {
-        const ALL: [Status; 8] = [
+        const ALL: [Status; 10] = [
             Status::Solved,
             Status::Inaccurate,
             Status::MaxIterations,
@@ -72,6 +80,8 @@ impl Status {
             Status::NumericalTrouble,
             Status::InvalidData,
             Status::UnsupportedCone,
+            Status::Asymmetric,
+            Status::Indefinite,
         ];
         let status = ALL.into_iter().find(|status| f64::from(status.code()) == code);
         status.unwrap_or(Self::Undecided)
@@ -90,6 +100,8 @@ impl Status {
             Self::NumericalTrouble => "numerical_trouble",
             Self::InvalidData => "invalid_data",
             Self::UnsupportedCone => "unsupported_cone",
+            Self::Asymmetric => "asymmetric",
+            Self::Indefinite => "indefinite",
         }
     }
 }
@@ -131,8 +143,10 @@ mod tests {
             Status::InvalidData,
             Status::UnsupportedCone,
             Status::Undecided,
+            Status::Asymmetric,
+            Status::Indefinite,
         ];
-        assert_eq!(statuses.map(Status::code), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(statuses.map(Status::code), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
         assert_eq!(statuses.map(|status| Status::of_code(f64::from(status.code()))), statuses);
         assert!(statuses.iter().all(|status| status.is_usable() == (status.code() < 2)));
     }

@@ -22,6 +22,7 @@
 
 use crate::cone::{ConeShape, Face};
 use crate::contact_problem::ContactProblem;
+use crate::kkt::nan_max;
 use legwork_linalg::cancel::check;
 use legwork_linalg::lanes::{LANES, Lanes, load, padded, store};
 use legwork_linalg::ldlt;
@@ -355,9 +356,7 @@ impl FaceSearch {
                 has_changed |= face != contact.face;
                 contact.face = face;
                 for axis in 0..3 {
-                    let miss = (f[axis] - p[axis]).abs();
-                    // Written so that NaN stays.
-                    worst = if miss <= worst { worst } else { miss };
+                    worst = nan_max(worst, (f[axis] - p[axis]).abs());
                     size = size.max(f[axis].abs()).max(rho * self.bias[at + axis].abs());
                 }
             }
@@ -452,9 +451,10 @@ impl FaceSearch {
     /// Force of contact `k` of those that were taken in, in its cone up to rounding.
     ///
     /// A solution lies in the plane of its face, but where G is so ill-conditioned that rounding
-    /// moves it by more than its distance from the border, it may lie beyond.
+    /// moves it by more than its distance from the border, it may lie beyond. It is then projected,
+    /// and the residual of the search is not that of the force: the flag is true.
     #[inline]
-    pub(super) fn force(&self, k: usize, cone: &ConeShape) -> [f64; 3] {
+    pub(super) fn force(&self, k: usize, cone: &ConeShape) -> ([f64; 3], bool) {
         let (contact, force) = (&self.contacts[k], triple(&self.forces, 3 * k));
         let [t1, t2, n] = force;
         let reach = contact.slope * n + ROUNDING * n.abs();
@@ -462,7 +462,7 @@ impl FaceSearch {
             Face::Apex => true,
             _ => n >= 0.0 && cone.facets().iter().all(|[c, s]| c * t1 + s * t2 <= reach),
         };
-        if is_inside { force } else { project(cone, contact, force).1 }
+        if is_inside { (force, false) } else { (project(cone, contact, force).1, true) }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::general::Qp;
 use crate::goldfarb_idnani::{DualActiveSet, Rows};
 use crate::kkt::{self, QpMultipliers};
 use crate::status::{Outcome, Status};
+use crate::units::units_into;
 use legwork_linalg::lanes::padded;
 use legwork_linalg::{axpy, dot, lanes, max_abs};
 
@@ -37,6 +38,36 @@ struct Bound {
     rhs: f64,
 }
 
+/// The numbers of a program whose unknowns have been given other units.
+#[derive(Clone, Debug, Default)]
+struct Scaled {
+    hessian: Vec<f64>,
+    gradient: Vec<f64>,
+    rows: Vec<f64>,
+}
+
+impl Scaled {
+    fn reserve(&mut self, n: usize, m: usize) {
+        self.hessian.reserve(n * n);
+        self.gradient.reserve(n);
+        self.rows.reserve(n * m);
+    }
+
+    /// `D H D`, `D g` and `A D`: exact, D being powers of two.
+    fn fill(&mut self, qp: &Qp<'_>, units: &[f64]) {
+        let (n, m) = (qp.dim(), qp.row_count());
+        for values in [&mut self.hessian, &mut self.gradient, &mut self.rows] {
+            values.clear();
+        }
+        for (j, &d) in units.iter().enumerate() {
+            let column = &qp.hessian[j * n..(j + 1) * n];
+            self.hessian.extend(column.iter().zip(units).map(|(h, e)| h * (d * e)));
+            self.gradient.push(d * qp.gradient[j]);
+            self.rows.extend(qp.rows[j * m..(j + 1) * m].iter().map(|a| a * d));
+        }
+    }
+}
+
 /// Dual active-set solver of [`Qp`].
 ///
 /// H need only be positive semidefinite. If it is well conditioned the method is direct. If not, a
@@ -44,8 +75,12 @@ struct Bound {
 /// line searches along the moves; for a quadratic program that happens after few steps and gives an
 /// exact minimiser. The first step starts from zero, so among many minimisers it finds one close to
 /// that of least norm (R. T. Rockafellar, SIAM J. Control Optim. 14, 1976). If a move lowers the
-/// objective without end, the problem is unbounded. An indefinite H is rejected with
-/// [`Status::NumericalTrouble`].
+/// objective without end, the problem is unbounded. An H that is not symmetric is rejected with
+/// [`Status::Asymmetric`], one that is not semidefinite with [`Status::Indefinite`]: an eigenvalue
+/// below about -1e-6 of the mean, in the units of the unknowns.
+///
+/// Where the diagonal entries of H differ by more than a factor of 2¹⁰, unknowns are first given
+/// units, powers of two, in which these entries are near one. Rows are compared by distance.
 ///
 /// Infeasibility is only claimed with a proof ([`Self::certificate`]); doubtful answers are
 /// followed by a search for one from the origin.
@@ -67,6 +102,9 @@ pub struct GeneralActiveSet {
     bound_multipliers: Vec<f64>,
     warm: Vec<usize>,
     scratch: Vec<f64>,
+    /// Units of the unknowns, and the program in them if they differ much.
+    units: Vec<f64>,
+    scaled: Scaled,
     is_infeasible: bool,
     /// Limit on changes of the active set; 0 means 40 + 10 × (unknowns + bounds).
     pub iteration_limit: u32,
@@ -78,6 +116,7 @@ impl GeneralActiveSet {
     pub fn new(dim: usize, row_count: usize) -> Self {
         let mut solver = Self::default();
         solver.reserve(dim, row_count);
+        solver.scaled.reserve(dim, row_count);
         solver
     }
 
@@ -91,8 +130,10 @@ impl GeneralActiveSet {
         self.products.resize(m, 0.0);
         self.norms.resize(m, 0.0);
         self.row_multipliers.resize(m, 0.0);
-        self.scratch.resize(m + n, 0.0);
-        for x in [&mut self.gradient, &mut self.previous, &mut self.bound_multipliers] {
+        self.scratch.resize(m + 2 * n, 0.0);
+        for x in
+            [&mut self.gradient, &mut self.previous, &mut self.bound_multipliers, &mut self.units]
+        {
             x.resize(n, 0.0);
         }
         self.normal.clear();
@@ -153,7 +194,31 @@ impl GeneralActiveSet {
         if !qp.is_valid() {
             return Outcome::refused(Status::InvalidData);
         }
-        if !self.collect_bounds(qp) {
+        if !qp.is_symmetric() {
+            return Outcome::refused(Status::Asymmetric);
+        }
+        if !units_into(qp, &mut self.units) {
+            self.units.fill(1.0);
+            return self.run_scaled(qp, qp, sides, x);
+        }
+        let mut own = std::mem::take(&mut self.scaled);
+        own.fill(qp, &self.units);
+        let scaled = Qp { hessian: &own.hessian, gradient: &own.gradient, rows: &own.rows, ..*qp };
+        let outcome = self.run_scaled(qp, &scaled, sides, x);
+        self.scaled = own;
+        outcome
+    }
+
+    /// Solves `scaled`, whose unknowns are those of `qp` over `self.units`.
+    fn run_scaled(
+        &mut self,
+        qp: &Qp<'_>,
+        scaled: &Qp<'_>,
+        sides: Option<&[f64]>,
+        x: &mut [f64],
+    ) -> Outcome {
+        let n = qp.dim();
+        if !self.collect_bounds(qp, scaled) {
             self.is_infeasible = true;
             return Outcome::refused(Status::PrimalInfeasible);
         }
@@ -168,16 +233,20 @@ impl GeneralActiveSet {
             0 => 40 + 10 * u32::try_from(n + self.bounds.len()).unwrap_or(u32::MAX / 16),
             limit => limit,
         };
-        let (status, iterations) = if self.core.factor(qp.hessian, 0.0, DIRECT_PIVOT) {
-            self.gradient.copy_from_slice(qp.gradient);
-            self.solve_once(qp, limit)
+        let (status, iterations) = if self.core.factor(scaled.hessian, 0.0, DIRECT_PIVOT) {
+            self.gradient.copy_from_slice(scaled.gradient);
+            self.solve_once(scaled, limit)
         } else {
-            self.solve_proximal(qp, limit)
+            self.solve_proximal(scaled, limit)
         };
         let outcome = self.finish(qp, status, iterations, x);
         let is_doubtful = self.core.has_tolerated()
-            || !matches!(outcome.status, Status::Solved | Status::PrimalInfeasible);
-        if is_doubtful && status != Status::MaxIterations && self.is_found_infeasible(qp, limit) {
+            || !matches!(
+                outcome.status,
+                Status::Solved | Status::PrimalInfeasible | Status::Indefinite
+            );
+        if is_doubtful && status != Status::MaxIterations && self.is_found_infeasible(scaled, limit)
+        {
             self.row_multipliers.fill(0.0);
             self.bound_multipliers.fill(0.0);
             return self.finish(qp, Status::PrimalInfeasible, iterations, x);
@@ -185,12 +254,13 @@ impl GeneralActiveSet {
         outcome
     }
 
-    /// Lists the finite bounds, equalities first; false if an interval is empty.
-    fn collect_bounds(&mut self, qp: &Qp<'_>) -> bool {
+    /// Lists the finite bounds of `qp`, equalities first, for the rows of `scaled`; false if an
+    /// interval is empty.
+    fn collect_bounds(&mut self, qp: &Qp<'_>, scaled: &Qp<'_>) -> bool {
         let (n, m) = (qp.dim(), qp.row_count());
         self.bounds.clear();
         self.norms.fill(0.0);
-        for column in qp.rows.chunks_exact(m.max(1)) {
+        for column in scaled.rows.chunks_exact(m.max(1)) {
             for (norm, a) in self.norms.iter_mut().zip(column) {
                 *norm += a * a;
             }
@@ -199,11 +269,8 @@ impl GeneralActiveSet {
         for pass in 0..2 {
             let sources = if pass == 0 && !self.has_equality(qp) { 0 } else { m + n };
             for source in 0..sources {
-                let (lower, upper) = if source < m {
-                    (qp.row_lower[source], qp.row_upper[source])
-                } else {
-                    (qp.lower_of(source - m), qp.upper_of(source - m))
-                };
+                let (lower, upper) =
+                    if source < m { qp.row_bounds_of(source) } else { qp.bounds_of(source - m) };
                 if lower > upper || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
                     return false;
                 }
@@ -211,7 +278,7 @@ impl GeneralActiveSet {
                 if is_equality != (pass == 0) {
                     continue;
                 }
-                let norm = if source < m { self.norms[source] } else { 1.0 };
+                let norm = if source < m { self.norms[source] } else { self.units[source - m] };
                 if norm == 0.0 {
                     // An empty row requires that its interval contains zero.
                     if lower > 0.0 || upper < 0.0 {
@@ -220,12 +287,14 @@ impl GeneralActiveSet {
                     }
                     continue;
                 }
-                let scale = 1.0 / norm;
+                // Of a bound of an unknown the norm is the unit, by which x is divided already.
+                let inverse = 1.0 / norm;
+                let scale = if source < m { inverse } else { 1.0 };
                 if lower.is_finite() {
-                    self.bounds.push(Bound { source, scale, rhs: scale * lower });
+                    self.bounds.push(Bound { source, scale, rhs: inverse * lower });
                 }
                 if upper.is_finite() && !is_equality {
-                    self.bounds.push(Bound { source, scale: -scale, rhs: -scale * upper });
+                    self.bounds.push(Bound { source, scale: -scale, rhs: -inverse * upper });
                 }
             }
             if pass == 0 {
@@ -267,8 +336,8 @@ impl GeneralActiveSet {
             1.0
         };
         if !self.core.factor(qp.hessian, weight, 0.0) {
-            // Not even the shifted matrix is definite: H is indefinite.
-            return (Status::NumericalTrouble, 0);
+            // Not even the shifted matrix is definite.
+            return (Status::Indefinite, 0);
         }
         self.previous.fill(0.0);
         let mut total = 0;
@@ -310,7 +379,8 @@ impl GeneralActiveSet {
         let (n, m) = (qp.dim(), qp.row_count());
         let ray = &self.normal[..n];
         let least = 1e-12 * max_abs(ray);
-        let (products, image) = self.scratch.split_at_mut(m);
+        let (products, rest) = self.scratch.split_at_mut(m);
+        let image = &mut rest[..n];
         legwork_linalg::matrix_vector(qp.hessian, n, ray, image);
         let curvature = dot(image, ray);
         let slope = dot(qp.gradient, ray) + dot(image, &self.previous);
@@ -379,18 +449,23 @@ impl GeneralActiveSet {
     /// Copies the answer out and judges it.
     fn finish(&mut self, qp: &Qp<'_>, status: Status, iterations: u32, x: &mut [f64]) -> Outcome {
         let m = qp.row_count();
-        if status == Status::NumericalTrouble {
+        if matches!(status, Status::NumericalTrouble | Status::Indefinite) {
             // What the method holds may be of an earlier call.
             x.fill(0.0);
             return Outcome { status, iterations, residual: f64::NAN };
         }
-        x.copy_from_slice(self.core.x());
+        for ((x, scaled), unit) in x.iter_mut().zip(self.core.x()).zip(&self.units) {
+            *x = unit * scaled;
+        }
         if status == Status::PrimalInfeasible {
             for (row, weight) in self.core.contradiction() {
                 let bound = &self.bounds[row];
                 match bound.source.checked_sub(m) {
                     None => self.row_multipliers[bound.source] += bound.scale * weight,
-                    Some(unknown) => self.bound_multipliers[unknown] += bound.scale * weight,
+                    Some(unknown) => {
+                        self.bound_multipliers[unknown] +=
+                            bound.scale * weight / self.units[unknown];
+                    }
                 }
             }
             self.is_infeasible = true;
@@ -400,22 +475,16 @@ impl GeneralActiveSet {
             let bound = &self.bounds[row];
             match bound.source.checked_sub(m) {
                 None => self.row_multipliers[bound.source] = bound.scale * u,
-                Some(unknown) => self.bound_multipliers[unknown] = bound.scale * u,
+                Some(unknown) => {
+                    self.bound_multipliers[unknown] = bound.scale * u / self.units[unknown];
+                }
             }
         }
         let multipliers =
             QpMultipliers { rows: &self.row_multipliers, bounds: &self.bound_multipliers };
-        let residual = kkt::qp_residuals(qp, x, multipliers, &mut self.scratch).worst();
-        let status = match status {
-            Status::Solved | Status::Inaccurate
-                if residual.is_nan() || residual > USABLE_RESIDUAL =>
-            {
-                Status::NumericalTrouble
-            }
-            Status::Solved if residual > ACCEPTED_RESIDUAL => Status::Inaccurate,
-            other => other,
-        };
-        Outcome { status, iterations, residual }
+        let residuals = kkt::qp_residuals(qp, x, multipliers, &mut self.scratch);
+        let status = residuals.confirm(status, ACCEPTED_RESIDUAL, USABLE_RESIDUAL);
+        Outcome { status, iterations, residual: residuals.worst() }
     }
 }
 

@@ -15,6 +15,13 @@ use legwork_linalg::axpy;
 /// 1e-6.
 const ACCEPTED_RESIDUAL: f64 = 1e-6;
 
+/// The status that the judge confirms.
+fn confirmed(status: Status, residual: f64) -> Status {
+    // Written so that NaN confirms nothing.
+    let is_refused = status == Status::Solved && !matches!(residual, r if r <= ACCEPTED_RESIDUAL);
+    if is_refused { Status::NumericalTrouble } else { status }
+}
+
 /// One contact in the reduced problem.
 #[derive(Clone, Copy, Debug)]
 struct Block {
@@ -35,7 +42,8 @@ struct Block {
 /// steps. Iterations count the steps of the longest search and of the dual method. An answer meets
 /// the optimality conditions; that it is a minimum rests on G being semidefinite, which is checked
 /// only where the search or the dual method meets a pivot that is not positive. Forces lie in their
-/// cones up to rounding, however ill-conditioned G is.
+/// cones up to rounding, however ill-conditioned G is. [`Status::Solved`] means a natural residual
+/// of at most 1e-6 ([`kkt::natural_residual`]).
 ///
 /// Unknowns that can only be zero (inactive contacts, tangential forces where μ = 0) are removed
 /// before the solve. Memory grows on the first problem of a size and is kept.
@@ -132,19 +140,21 @@ impl PyramidActiveSet {
         self.left.clear();
         let shift = problem.diagonal_shift();
         let limit = if self.iteration_limit == 0 { u32::MAX } else { self.iteration_limit };
-        let (mut steps, mut residual) = (0, 0.0);
+        let (mut steps, mut residual, mut is_changed) = (0, 0.0, false);
         for island in 0..self.islands.count() {
             let members = self.islands.members(island);
             self.search.load(problem, shift, members);
             let found = self.search.begin_and_search(problem.cone, flags.as_deref(), limit);
-            let Some(found) = found else {
+            let accepted = ACCEPTED_RESIDUAL * problem.force_scale;
+            let Some(found) = found.filter(|found| found.residual <= accepted) else {
                 self.left.extend_from_slice(members);
                 continue;
             };
             (steps, residual) = (found.steps.max(steps), found.residual.max(residual));
             for (k, contact) in self.search.contacts.iter().enumerate() {
-                let force = self.search.force(k, problem.cone);
+                let (force, is_moved) = self.search.force(k, problem.cone);
                 forces[3 * contact.index..3 * contact.index + 3].copy_from_slice(&force);
+                is_changed |= is_moved;
             }
             if let Some(flags) = &mut flags {
                 self.search.remember(flags, sides);
@@ -157,8 +167,17 @@ impl PyramidActiveSet {
 
         // What is left by the dual method, cold if the guess misled it.
         if self.left.is_empty() {
-            let residual = residual / problem.force_scale;
-            return Outcome { status: Status::Solved, iterations: steps, residual };
+            let mut outcome = Outcome {
+                status: Status::Solved,
+                iterations: steps,
+                residual: residual / problem.force_scale,
+            };
+            if is_changed {
+                self.acceleration.resize(problem.dim(), 0.0);
+                outcome.residual = kkt::natural_residual(problem, forces, &mut self.acceleration);
+                outcome.status = confirmed(Status::Solved, outcome.residual);
+            }
+            return outcome;
         }
 
         let mut outcome = self.run_dual(problem, flags.as_deref(), shift, forces);
@@ -250,10 +269,7 @@ impl PyramidActiveSet {
         if status == Status::PrimalInfeasible || !residual.is_finite() {
             status = Status::NumericalTrouble;
         }
-        if status == Status::Solved && residual > ACCEPTED_RESIDUAL {
-            status = Status::NumericalTrouble;
-        }
-        Outcome { status, iterations, residual }
+        Outcome { status: confirmed(status, residual), iterations, residual }
     }
 
     /// Collects the unknowns of the contacts left that can be nonzero, their rows, Hessian and

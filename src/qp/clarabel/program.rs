@@ -7,17 +7,25 @@ use crate::contact_problem::must_fit;
 use crate::equilibrate::Equilibration;
 use crate::general::Qp;
 use crate::kkt::{self, ConeMultipliers};
+use crate::null_vector::refine;
 use crate::problem_data::ConeProgramData;
 use crate::status::{Outcome, Status};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
+use legwork_linalg::{dot, max_abs};
 
 /// Residual up to which an answer that Clarabel calls solved is called so here.
 const SOLVED_RESIDUAL: f64 = 1e-6;
 /// Least radius in scaled unknowns up to which a certificate must refute all points.
-const REFUTED_RADIUS: f64 = 1e6;
+const REFUTED_RADIUS: f64 = 1e9;
+/// The same of a program with second-order cones, whose certificates keep the tolerance of the
+/// method.
+const REFUTED_RADIUS_OF_CONES: f64 = 1e6;
 /// Largest residual of a direction of unbounded descent.
-const DESCENT_RESIDUAL: f64 = 1e-5;
+const DESCENT_RESIDUAL: f64 = 1e-9;
+
+/// Share of the largest entry of a certificate below which one is the method's tolerance.
+const NOISE: f64 = 1e-5;
 
 /// Clarabel for programs of the last seen structure, and the last solution.
 #[derive(Default)]
@@ -43,6 +51,8 @@ struct StandardForm {
     equality_count: usize,
     inequality_count: usize,
     cone_sizes: Vec<usize>,
+    /// Bounds of the linear rows.
+    row_bounds: Vec<(f64, f64)>,
 }
 
 /// A sparse matrix by columns.
@@ -91,7 +101,13 @@ enum Kind {
     Both,
 }
 
-fn kind(lower: f64, upper: f64) -> Kind {
+/// Bounds of a row; infinite for a row of zeros, which would leave the interior empty.
+fn row_bounds(qp: &Qp<'_>, row: usize) -> (f64, f64) {
+    let is_zero = qp.rows.iter().skip(row).step_by(qp.row_count()).all(|a| *a == 0.0);
+    if is_zero { (f64::NEG_INFINITY, f64::INFINITY) } else { qp.row_bounds_of(row) }
+}
+
+fn kind((lower, upper): (f64, f64)) -> Kind {
     match (lower.is_finite(), upper.is_finite()) {
         (true, true) if lower == upper => Kind::Equality,
         (true, true) => Kind::Both,
@@ -108,21 +124,23 @@ impl StandardForm {
         let qp = &program.linear;
         self.cone_sizes.clear();
         self.cone_sizes.extend_from_slice(program.cone_sizes);
+        self.row_bounds.clear();
+        self.row_bounds.extend((0..m).map(|row| row_bounds(qp, row)));
         self.b.clear();
         // Right sides, equalities first. Bounds are scaled to act on the scaled unknown itself.
         let sources = || {
-            let rows = (0..m).map(|i| (qp.row_lower[i], qp.row_upper[i], scaling.rows[i]));
-            let bounds = (0..n).map(|i| (qp.lower_of(i), qp.upper_of(i), 1.0 / scaling.columns[i]));
+            let rows = self.row_bounds.iter().copied().zip(scaling.rows.iter().copied());
+            let bounds = (0..n).map(|i| (qp.bounds_of(i), 1.0 / scaling.columns[i]));
             rows.chain(bounds)
         };
-        for (lower, upper, factor) in sources() {
-            if matches!(kind(lower, upper), Kind::Equality) {
-                self.b.push(factor * lower);
+        for (bounds, factor) in sources() {
+            if matches!(kind(bounds), Kind::Equality) {
+                self.b.push(factor * bounds.0);
             }
         }
         self.equality_count = self.b.len();
-        for (lower, upper, factor) in sources() {
-            match kind(lower, upper) {
+        for ((lower, upper), factor) in sources() {
+            match kind((lower, upper)) {
                 Kind::Free | Kind::Equality => {}
                 Kind::Lower => self.b.push(-factor * lower),
                 Kind::Upper => self.b.push(factor * upper),
@@ -150,8 +168,8 @@ impl StandardForm {
 
             // Rows of A in the order of b: equalities, inequalities, cones.
             let row_value = |i: usize| scaling.rows[i] * d * qp.rows[j * m + i];
-            let row_kind = |i: usize| kind(qp.row_lower[i], qp.row_upper[i]);
-            let bound_kind = |i: usize| kind(qp.lower_of(i), qp.upper_of(i));
+            let row_kind = |i: usize| kind(self.row_bounds[i]);
+            let bound_kind = |i: usize| kind(qp.bounds_of(i));
             let mut at = 0;
             for i in 0..m + n {
                 let (kind, value) = if i < m {
@@ -245,13 +263,9 @@ impl ProgramSolver {
         let mut equalities = multipliers.iter();
         let mut inequalities = multipliers[self.built.equality_count..].iter();
         for i in 0..m + n {
-            let (lower, upper) = if i < m {
-                (qp.row_lower[i], qp.row_upper[i])
-            } else {
-                (qp.lower_of(i - m), qp.upper_of(i - m))
-            };
+            let bounds = if i < m { self.built.row_bounds[i] } else { qp.bounds_of(i - m) };
             let mut next = || inequalities.next().copied().unwrap_or(0.0);
-            let value = match kind(lower, upper) {
+            let value = match kind(bounds) {
                 Kind::Free => 0.0,
                 Kind::Equality => -equalities.next().copied().unwrap_or(0.0),
                 Kind::Lower => next(),
@@ -267,6 +281,93 @@ impl ProgramSolver {
         let first_cone = self.built.equality_count + self.built.inequality_count;
         for (i, w) in self.cones.iter_mut().enumerate() {
             *w = multipliers[first_cone + i] * self.scaling.cones[i] / cost;
+        }
+    }
+
+    /// Takes the tolerance of the method out of multipliers that refute the program: those of
+    /// linear rows and bounds that press are changed so that `D (Aᵀy + z + Cᵀw)` vanishes, if they
+    /// can make it.
+    #[cold]
+    fn refine_contradiction(&mut self, program: &ConeProgram<'_>) {
+        let (n, m, r) = (program.dim(), program.row_count(), program.cone_row_count());
+        let (qp, d) = (&program.linear, &self.scaling.columns);
+        // Columns in the units of the multipliers, the rest of cones as one of weight one.
+        let mut columns: Vec<f64> = Vec::new();
+        let (mut pressing, mut weights) = (Vec::new(), Vec::new());
+        let sizes = |i: usize| if i < m { self.scaling.rows[i] } else { 1.0 / d[i - m] };
+        let value = |i: usize| if i < m { self.rows[i] } else { self.bounds[i - m] };
+        let largest = (0..m + n).fold(0.0f64, |a, i| a.max((value(i) / sizes(i)).abs()));
+        for i in 0..m + n {
+            let weight = value(i) / sizes(i);
+            if weight.abs() <= NOISE * largest {
+                continue;
+            }
+            pressing.push(i);
+            weights.push(weight);
+            columns.extend((0..n).map(|j| match i.checked_sub(m) {
+                None => sizes(i) * d[j] * qp.rows[j * m + i],
+                Some(unknown) => f64::from(u8::from(unknown == j)),
+            }));
+        }
+        if r > 0 {
+            let by_cones =
+                (0..n).map(|j| d[j] * dot(&program.cone_rows[j * r..(j + 1) * r], &self.cones));
+            columns.extend(by_cones);
+            weights.push(1.0);
+        }
+        refine(n, &columns, &mut weights);
+        let cone_weight = if r > 0 { weights.pop().unwrap_or(1.0) } else { 1.0 };
+        self.rows.fill(0.0);
+        self.bounds.fill(0.0);
+        for (&i, weight) in pressing.iter().zip(&weights) {
+            let size = if i < m { self.scaling.rows[i] } else { 1.0 / self.scaling.columns[i - m] };
+            let target = if i < m { &mut self.rows[i] } else { &mut self.bounds[i - m] };
+            *target = weight * size;
+        }
+        self.cones.iter_mut().for_each(|w| *w *= cone_weight.max(0.0));
+    }
+
+    /// The same of a direction of descent: H and the linear rows and bounds that it nearly leaves
+    /// alone are made to be left alone.
+    #[cold]
+    fn refine_direction(&mut self, program: &ConeProgram<'_>) {
+        let (n, m) = (program.dim(), program.row_count());
+        let (qp, d) = (&program.linear, &self.scaling.columns);
+        let mut scaled: Vec<f64> = self.direction.iter().zip(d).map(|(v, d)| v / d).collect();
+        let largest = max_abs(&scaled);
+        // An unknown that a bound holds does not move.
+        let is_held = |j: usize| {
+            let (lower, upper) = qp.bounds_of(j);
+            scaled[j].abs() <= NOISE * largest && (lower.is_finite() || upper.is_finite())
+        };
+        let held: Vec<bool> = (0..n).map(is_held).collect();
+        let ties: Vec<usize> = (0..m)
+            .filter(|&i| {
+                let (lower, upper) = self.built.row_bounds[i];
+                let (mut speed, mut size) = (0.0, 0.0);
+                for (j, v) in scaled.iter().enumerate() {
+                    let term = qp.rows[j * m + i] * d[j] * v;
+                    speed += term;
+                    size += term.abs();
+                }
+                let is_bounded = lower.is_finite() || upper.is_finite();
+                is_bounded && speed.abs() <= NOISE * size
+            })
+            .collect();
+        let rows = n + ties.len();
+        let mut columns = Vec::with_capacity(n * rows);
+        for j in (0..n).filter(|&j| !held[j]) {
+            columns.extend((0..n).map(|i| d[i] * d[j] * qp.hessian[j * n + i] * self.scaling.cost));
+            columns.extend(ties.iter().map(|&i| self.scaling.rows[i] * d[j] * qp.rows[j * m + i]));
+        }
+        let mut moving: Vec<f64> = (0..n).filter(|&j| !held[j]).map(|j| scaled[j]).collect();
+        refine(rows, &columns, &mut moving);
+        let mut moving = moving.iter();
+        for (value, is_held) in scaled.iter_mut().zip(&held) {
+            *value = if *is_held { 0.0 } else { moving.next().copied().unwrap_or(0.0) };
+        }
+        for ((target, value), d) in self.direction.iter_mut().zip(&scaled).zip(d) {
+            *target = value * d;
         }
     }
 
@@ -303,7 +404,7 @@ impl ClarabelSolver {
     ///
     /// `Solved` and `Inaccurate` are what Clarabel says, corrected by what [`kkt::cone_residuals`]
     /// finds in the program's own numbers. `PrimalInfeasible` comes with [`Self::multipliers`] that
-    /// refute (by [`kkt::infeasible_radius`], in scaled unknowns) every point up to a million; if
+    /// refute (by [`kkt::infeasible_radius`], in scaled unknowns) every point up to 1e9, or 1e6 if there are cones; if
     /// two bounds contradict each other the multipliers are zero. `Unbounded` comes with
     /// [`Self::unbounded_direction`]. A certificate that fails the test is `NumericalTrouble`.
     ///
@@ -377,42 +478,53 @@ impl ClarabelSolver {
         match said {
             SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => {
                 own.unscale(program, &duals, 1.0);
-                let columns = std::mem::take(&mut self.program.scaling.columns);
-                let radius = weighted_radius(program, self.multipliers(), &columns);
-                self.program.scaling.columns = columns;
-                let is_proof = radius >= REFUTED_RADIUS;
+                let wanted = if r > 0 { REFUTED_RADIUS_OF_CONES } else { REFUTED_RADIUS };
+                let mut is_proof = self.radius(program) >= wanted;
+                if !is_proof {
+                    self.program.refine_contradiction(program);
+                    is_proof = self.radius(program) >= wanted;
+                }
                 failed(if is_proof { Status::PrimalInfeasible } else { Status::NumericalTrouble })
             }
             SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => {
                 scaled(&mut own.direction, &own.scaling.columns);
-                let residual = kkt::unbounded_residual(program, &own.direction);
+                let mut residual = kkt::unbounded_residual(program, &own.direction);
+                if residual > DESCENT_RESIDUAL {
+                    own.refine_direction(program);
+                    residual = kkt::unbounded_residual(program, &own.direction);
+                }
                 let is_proof = residual <= DESCENT_RESIDUAL;
                 failed(if is_proof { Status::Unbounded } else { Status::NumericalTrouble })
             }
             _ => {
                 scaled(x, &own.scaling.columns);
                 own.unscale(program, &duals, own.scaling.cost);
-                let mut residual = kkt::cone_residuals(program, x, self.multipliers()).worst();
-                if residual > USABLE_RESIDUAL {
+                let mut residuals = kkt::cone_residuals(program, x, self.multipliers());
+                if residuals.worst() > USABLE_RESIDUAL {
                     // Without active constraints, multipliers of rounding size are compared with
                     // terms that vanish too: zeros may have a smaller residual, and are then exact.
                     let multipliers = self.program.take_multipliers();
-                    let without = kkt::cone_residuals(program, x, self.multipliers()).worst();
-                    if without < residual {
-                        residual = without;
+                    let without = kkt::cone_residuals(program, x, self.multipliers());
+                    if without.worst() < residuals.worst() {
+                        residuals = without;
                     } else {
                         self.program.put_multipliers(multipliers);
                     }
                 }
-                let status = match said {
-                    SolverStatus::Solved if residual <= SOLVED_RESIDUAL => Status::Solved,
-                    // The answer may meet the tolerance although Clarabel reports that it does not.
-                    _ if residual <= self.tolerance => Status::Solved,
-                    SolverStatus::MaxIterations | SolverStatus::MaxTime if residual.is_finite() => {
-                        Status::MaxIterations
-                    }
-                    _ if residual <= USABLE_RESIDUAL => Status::Inaccurate,
-                    _ => Status::NumericalTrouble,
+                let residual = residuals.worst();
+                // The answer may meet the tolerance although Clarabel reports that it does not.
+                let accepted = match said {
+                    SolverStatus::Solved => SOLVED_RESIDUAL,
+                    _ => self.tolerance,
+                };
+                let status = residuals.confirm(Status::Solved, accepted, USABLE_RESIDUAL);
+                let is_out_of_steps =
+                    matches!(said, SolverStatus::MaxIterations | SolverStatus::MaxTime);
+                let status = if is_out_of_steps && status != Status::Solved && residual.is_finite()
+                {
+                    Status::MaxIterations
+                } else {
+                    status
                 };
                 if !residual.is_finite() {
                     x.fill(0.0);
@@ -420,6 +532,11 @@ impl ClarabelSolver {
                 Outcome { status, iterations, residual }
             }
         }
+    }
+
+    /// What the multipliers refute, in scaled unknowns.
+    fn radius(&self, program: &ConeProgram<'_>) -> f64 {
+        weighted_radius(program, self.multipliers(), &self.program.scaling.columns)
     }
 
     /// Multipliers of the last quadratic or cone program; after `PrimalInfeasible` they are its

@@ -62,7 +62,7 @@ impl QpLcp {
         let mut sources = Vec::new();
         let mut unknowns = 0;
         for i in 0..n {
-            let (lower, upper) = (qp.lower_of(i), qp.upper_of(i));
+            let (lower, upper) = qp.bounds_of(i);
             let at = unknowns;
             unknowns += 1;
             parts.push(if lower.is_finite() {
@@ -78,10 +78,11 @@ impl QpLcp {
             });
         }
         for row in 0..m {
-            if qp.row_lower[row].is_finite() {
+            let (lower, upper) = qp.row_bounds_of(row);
+            if lower.is_finite() {
                 sources.push(Source::Row { row, sign: 1.0 });
             }
-            if qp.row_upper[row].is_finite() {
+            if upper.is_finite() {
                 sources.push(Source::Row { row, sign: -1.0 });
             }
         }
@@ -134,7 +135,8 @@ impl QpLcp {
                     self.vector[at] = qp.upper_of(unknown) - offset;
                 }
                 Source::Row { row, sign } => {
-                    let bound = if sign > 0.0 { qp.row_lower[row] } else { qp.row_upper[row] };
+                    let (lower, upper) = qp.row_bounds_of(row);
+                    let bound = if sign > 0.0 { lower } else { upper };
                     let mut value = -sign * bound;
                     for j in 0..n {
                         let a = sign * qp.rows[j * m + row];
@@ -147,6 +149,43 @@ impl QpLcp {
                     self.vector[at] = value;
                 }
             }
+        }
+    }
+
+    /// Multipliers of the program, signed as in [`crate::kkt::QpMultipliers`], from a certificate
+    /// `y ≥ 0` that the complementarity problem has no solution. Those of `y ≥ 0` itself are what
+    /// makes the sum over the other bounds zero.
+    ///
+    /// # Panics
+    /// If a slice has the wrong length.
+    pub fn contradiction(&self, y: &[f64], rows: &mut [f64], bounds: &mut [f64]) {
+        let size = self.vector.len();
+        rows.fill(0.0);
+        bounds.fill(0.0);
+        for (source, &u) in self.sources.iter().zip(&y[self.unknowns..]) {
+            match *source {
+                Source::Row { row, sign } => rows[row] += sign * u,
+                Source::Upper { unknown } => bounds[unknown] -= u,
+            }
+        }
+        // `-Aᵀu ≥ 0` is what the bounds of `y ≥ 0` press against.
+        for (part, bound) in self.parts.iter().zip(bounds) {
+            if let Part::Bounded { at, sign, .. } = *part {
+                let column = self.unknowns..size;
+                let press: f64 = column.map(|row| self.matrix[row * size + at] * y[row]).sum();
+                *bound += sign * press.max(0.0);
+            }
+        }
+    }
+
+    /// The program's direction from such a certificate.
+    ///
+    /// # Panics
+    /// If a slice has the wrong length.
+    pub fn direction(&self, y: &[f64], x: &mut [f64]) {
+        for (i, x) in x.iter_mut().enumerate() {
+            let (entries, count, _) = self.entries(i);
+            *x = entries[..count].iter().map(|&(at, sign)| sign * y[at]).sum();
         }
     }
 

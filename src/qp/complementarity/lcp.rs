@@ -2,13 +2,18 @@
 //!
 //! The judge knows the problem alone. Its scaled figures do not change when unknowns and rows are
 //! rescaled (`M → D M D'`, D and D' positive diagonal): a slack is measured against the terms it is
-//! the sum of, `e_i = |q_i| + Σ_j |M_ij| |z_j|`, an unknown by its largest share in a slack,
-//! `max_j |M_ji| |z_i| / e_j`, or, without effect on any, by `|z_i| / (1 + |z|∞)`. They are backward errors: at a figure of 1e-12 the answer is exact
+//! the sum of, `e_i = |q_i| + Σ_j |M_ij| |z_j| + 1e-4 r_i`, an unknown by its largest share in a
+//! slack, `max_j |M_ji| |z_i| / e_j`, or, without effect on any, by `|z_i| / (1 + |z|∞)`. Where all
+//! terms of a row vanish, `r_i` is the size that they could have: `max_j |M_ij| / s_j` times the
+//! largest `s_j |z_j|`, with the units `s_j = max_i |M_ij| / max_k |M_ik|`. They are backward errors: at a figure of 1e-12 the answer is exact
 //! for data that differ by 1e-12 of each entry's size.
 
 use crate::general::Qp;
 use legwork_linalg::all_finite;
 use thiserror::Error;
+
+/// Share of the typical size of a row's terms below which they count as vanished.
+const FLOOR: f64 = 1e-4;
 
 /// `w = M z + q`, `0 ≤ z ⟂ w ≥ 0`: a borrowed view.
 #[doc(alias("LCP", "linear complementarity problem"))]
@@ -152,7 +157,7 @@ pub struct LcpResiduals {
 /// |---|---|---|---|
 /// | z | `z` | n | the answer to judge |
 /// | w | `slack` | n | written: `M z + q` |
-/// | e | `terms` | n | written: `|q_i| + Σ_j |M_ij| |z_j|`, 1 for 0 |
+/// | e | `terms` | n | written: the terms' size as the module docs have it, 1 for 0 |
 ///
 /// O(n²), does not allocate.
 ///
@@ -166,9 +171,10 @@ pub fn lcp_residuals(
 ) -> LcpResiduals {
     let n = lcp.dim();
     assert_eq!((z.len(), slack.len(), terms.len()), (n, n, n), "z, slack and terms need n values");
+    typical_terms(lcp, z, slack, terms);
     slack.copy_from_slice(lcp.vector);
     for (term, q) in terms.iter_mut().zip(lcp.vector) {
-        *term = q.abs();
+        *term = FLOOR * *term + q.abs();
     }
     for (j, &z) in z.iter().enumerate() {
         if z != 0.0 {
@@ -198,6 +204,32 @@ pub fn lcp_residuals(
         absolute.add(z, w);
     }
     LcpResiduals { scaled: scaled.0, absolute: absolute.0 }
+}
+
+/// Writes `r_i`; see the module docs. `inverse` is scratch for one over the rows' largest entries.
+fn typical_terms(lcp: &Lcp<'_>, z: &[f64], inverse: &mut [f64], terms: &mut [f64]) {
+    inverse.fill(0.0);
+    for j in 0..z.len() {
+        for (largest, m) in inverse.iter_mut().zip(lcp.column(j)) {
+            *largest = largest.max(m.abs());
+        }
+    }
+    for largest in inverse.iter_mut() {
+        *largest = if *largest > 0.0 { 1.0 / *largest } else { 0.0 };
+    }
+    terms.fill(0.0);
+    let mut longest = 0.0f64;
+    for (j, z) in z.iter().enumerate() {
+        let column = lcp.column(j);
+        let pairs = || column.iter().zip(inverse.iter());
+        let unit = pairs().fold(0.0f64, |unit, (m, inverse)| unit.max(m.abs() * inverse));
+        longest = longest.max(unit * z.abs());
+        let size = if unit > 0.0 { 1.0 / unit } else { 0.0 };
+        for (term, m) in terms.iter_mut().zip(column) {
+            *term = term.max(m.abs() * size);
+        }
+    }
+    terms.iter_mut().for_each(|term| *term *= longest);
 }
 
 /// Largest slack that is wrong, in units of q: `-w_i` where z_i is zero, `|w_i|` where it is not,
@@ -245,10 +277,14 @@ pub struct FarkasMargins {
 }
 
 impl FarkasMargins {
-    /// True if the gain is at least 1e-9 and the defect at most 1e-3 of it and at most 1e-9.
+    /// True if the gain is at least 1e-9 and the defect is rounding: at most 1e-13 of the gain, or
+    /// 1e-14.
+    ///
+    /// A definite M of condition κ has directions with a defect of 1/κ, which prove nothing: every
+    /// z that satisfies the problem has terms of at least gain over defect times those of q.
     #[must_use]
     pub fn is_proof(&self) -> bool {
-        self.gain >= 1e-9 && self.defect <= (1e-3 * self.gain).min(1e-9)
+        self.gain >= 1e-9 && self.defect <= 1e-13 * self.gain.max(0.1)
     }
 }
 

@@ -19,6 +19,7 @@ mod half_inverse_mass;
 mod independent_rows;
 mod lcp;
 mod lemke;
+mod lemke_program;
 mod principal_pivoting;
 mod stewart_trinkle;
 
@@ -30,5 +31,6 @@ pub use independent_rows::{ConstrainedMass, IndependentRows};
 pub use lcp::{FarkasMargins, Lcp, LcpFigures, LcpResiduals, LcpShapeError};
 pub use lcp::{farkas_margins, lcp_residuals};
 pub use lemke::Lemke;
+pub use lemke_program::LemkeProgram;
 pub use principal_pivoting::PrincipalPivoting;
 pub use stewart_trinkle::{StewartTrinkleSolver, stewart_trinkle_into};

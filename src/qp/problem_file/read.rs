@@ -119,6 +119,22 @@ impl<'a> Object<'a> {
         list(self.get(key)?, key, len)
     }
 
+    /// A list of bounds, of which `null` is `none`.
+    fn bounds(&self, key: &str, len: usize, none: f64) -> Result<Vec<f64>> {
+        let values = array(self.get(key)?, key, "numbers", len)?;
+        let bound = |(i, value): (usize, &Value)| match value {
+            Value::Null => Ok(none),
+            value => number(value, || format!("{key}[{i}]")),
+        };
+        values.iter().enumerate().map(bound).collect()
+    }
+
+    /// The same, or an empty list.
+    fn optional_bounds(&self, key: &str, len: usize, none: f64) -> Result<Vec<f64>> {
+        let is_empty = self.get(key)?.as_array().is_some_and(Vec::is_empty);
+        if is_empty { Ok(Vec::new()) } else { self.bounds(key, len, none) }
+    }
+
     /// A list of `len` values or none.
     fn optional_list(&self, key: &str, len: usize) -> Result<Vec<f64>> {
         let value = self.get(key)?;
@@ -155,10 +171,10 @@ impl<'a> Object<'a> {
             hessian: self.matrix("hessian", n, n)?,
             gradient: self.list("gradient", n)?,
             rows: self.matrix("rows", m, n)?,
-            row_lower: self.list("row_lower", m)?,
-            row_upper: self.list("row_upper", m)?,
-            lower: self.optional_list("lower", n)?,
-            upper: self.optional_list("upper", n)?,
+            row_lower: self.bounds("row_lower", m, f64::NEG_INFINITY)?,
+            row_upper: self.bounds("row_upper", m, f64::INFINITY)?,
+            lower: self.optional_bounds("lower", n, f64::NEG_INFINITY)?,
+            upper: self.optional_bounds("upper", n, f64::INFINITY)?,
         })
     }
 

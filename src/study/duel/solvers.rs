@@ -1,16 +1,12 @@
 //! Solvers by name, for problems of any kind they can be made to take.
 
-use legwork_linalg::{max_abs, symmetric_eigenvalues};
-use legwork_qp::complementarity::QpLcp;
-use legwork_qp::kkt::{self, QpMultipliers};
+use legwork_qp::complementarity::LemkeProgram;
+use legwork_qp::kkt::QpMultipliers;
 use legwork_qp::{
     AcceleratedGradient, ClarabelSolver, ContactProblemData, ContactSolver, GeneralActiveSet, Lcp,
     LcpData, Lemke, LemkeSolver, Outcome, PrincipalPivotingSolver, Problem, ProjectedGaussSeidel,
     PyramidActiveSet, QpData, Status,
 };
-
-/// Least eigenvalue of a definite matrix relative to the largest.
-const DEFINITE: f64 = 1e-13;
 
 /// What a solver returned.
 #[derive(Clone, Debug)]
@@ -92,7 +88,7 @@ pub(super) fn make(name: &str) -> Option<Box<dyn DuelSolver>> {
         "clarabel" => Method::Clarabel(Box::new(ClarabelSolver::new(1e-10, 200))),
         "pgs" => Method::Contact(Box::new(ProjectedGaussSeidel::new(0, 10_000, 1e-10))),
         "apgd" => Method::Contact(Box::new(AcceleratedGradient::new(0, 10_000, 1e-10))),
-        "lemke" => Method::Lemke(Box::default(), Box::new(LemkeSolver::new(0, 0))),
+        "lemke" => Method::Lemke(Box::default(), Box::default(), Box::new(LemkeSolver::new(0, 0))),
         "ppm" => Method::Pivoting(Box::new(PrincipalPivotingSolver::new(0, 0))),
         #[cfg(feature = "osqp")]
         "osqp" => Method::Osqp(Box::new(legwork_qp::OsqpSolver::new(1e-8, 50_000))),
@@ -115,7 +111,7 @@ enum Method {
     Clarabel(Box<ClarabelSolver>),
     Contact(Box<dyn ContactSolver>),
     Pivoting(Box<PrincipalPivotingSolver>),
-    Lemke(Box<Lemke>, Box<LemkeSolver>),
+    Lemke(Box<Lemke>, Box<LemkeProgram>, Box<LemkeSolver>),
     #[cfg(feature = "osqp")]
     Osqp(Box<legwork_qp::OsqpSolver>),
 }
@@ -136,7 +132,7 @@ impl DuelSolver for Named {
             (Problem::Contact(data), Method::Pivoting(solver)) => contact(&mut **solver, data),
             (Problem::Contact(data), Method::ActiveSet(_, solver)) => contact(&mut **solver, data),
             (Problem::Contact(data), Method::Clarabel(solver)) => contact(&mut **solver, data),
-            (Problem::Contact(data), Method::Lemke(_, solver)) => contact(&mut **solver, data),
+            (Problem::Contact(data), Method::Lemke(_, _, solver)) => contact(&mut **solver, data),
             #[cfg(feature = "osqp")]
             (Problem::Contact(data), Method::Osqp(solver)) => contact(&mut **solver, data),
             (_, Method::Contact(_) | Method::Pivoting(_)) => {
@@ -162,7 +158,7 @@ impl DuelSolver for Named {
             }
             (Problem::ConeProgram(_), _) => Answer::refused(Status::UnsupportedCone),
             (Problem::Qp(data), method) => quadratic(method, data),
-            (Problem::Lcp(data), Method::Lemke(solver, _)) => {
+            (Problem::Lcp(data), Method::Lemke(solver, ..)) => {
                 let Ok(lcp) = Lcp::new(&data.matrix, &data.vector) else {
                     return Answer::refused(Status::InvalidData);
                 };
@@ -218,30 +214,9 @@ fn quadratic(method: &mut Method, data: &QpData) -> Answer {
             let (rows, bounds) = (multipliers.rows, multipliers.bounds);
             with(outcome, x, QpMultipliers { rows, bounds })
         }
-        Method::Lemke(solver, _) => {
-            // What the complementarity form cannot express.
-            if !qp.is_valid() {
-                return Answer::refused(Status::InvalidData);
-            }
-            if kkt::contradicts_itself(&qp.into()) {
-                return Answer::refused(Status::PrimalInfeasible);
-            }
-            let form = QpLcp::new(&qp);
-            let lcp = form.lcp();
-            let mut z = vec![0.0; lcp.dim()];
-            let mut outcome = solver.solve(&lcp, &mut z);
-            if outcome.status == Status::PrimalInfeasible && is_feasible(solver, data) {
-                // A ray of a definite objective is rounding.
-                let can_fall = !is_definite(data);
-                outcome.status = if can_fall { Status::Unbounded } else { Status::Undecided };
-            }
-            let mut slack = lcp.vector().to_vec();
-            for (&z, column) in z.iter().zip(lcp.matrix().chunks_exact(z.len().max(1))) {
-                slack.iter_mut().zip(column).for_each(|(w, m)| *w += m * z);
-            }
-            let (mut rows, mut bounds) = (vec![0.0; qp.row_count()], vec![0.0; qp.dim()]);
-            form.recover(&z, &slack, &mut x, &mut rows, &mut bounds);
-            with(outcome, x, QpMultipliers { rows: &rows, bounds: &bounds })
+        Method::Lemke(_, solver, _) => {
+            let outcome = solver.solve(&qp, &mut x);
+            with(outcome, x, solver.multipliers())
         }
         #[cfg(feature = "osqp")]
         Method::Osqp(solver) => {
@@ -250,25 +225,6 @@ fn quadratic(method: &mut Method, data: &QpData) -> Answer {
         }
         Method::Contact(_) | Method::Pivoting(_) => Answer::refused(Status::UnsupportedCone),
     }
-}
-
-/// Whether the objective grows in every direction, by the eigenvalues of H.
-fn is_definite(data: &QpData) -> bool {
-    let n = data.gradient.len();
-    let (mut matrix, mut eigenvalues) = (data.hessian.clone(), vec![0.0; n]);
-    symmetric_eigenvalues(&mut matrix, n, &mut eigenvalues);
-    eigenvalues.iter().all(|&value| value > DEFINITE * max_abs(&eigenvalues))
-}
-
-/// Whether a point satisfies the constraints. Optimality conditions without a solution do not tell
-/// an infeasible program from an unbounded one; those without the objective do.
-fn is_feasible(solver: &mut Lemke, data: &QpData) -> bool {
-    let mut constraints = data.clone();
-    constraints.hessian.fill(0.0);
-    constraints.gradient.fill(0.0);
-    let form = QpLcp::new(&constraints.view());
-    let lcp = form.lcp();
-    solver.solve(&lcp, &mut vec![0.0; lcp.dim()]).status.is_usable()
 }
 
 /// A complementarity problem as the quadratic program it comes from, or, if M is not symmetric, as

@@ -54,7 +54,7 @@ pub(in crate::complementarity) const USABLE: f64 = 1e-6;
 /// Wrong slack in units of q ([`crate::complementarity::lcp::slack_error`]) up to which an answer
 /// is called solved, or inaccurate: a sound answer has rounding times its length.
 pub(in crate::complementarity) const SOLVED_SLACK: f64 = 1e-6;
-pub(in crate::complementarity) const USABLE_SLACK: f64 = 1e-4;
+pub(in crate::complementarity) const USABLE_SLACK: f64 = SOLVED_SLACK;
 
 /// Principal pivoting for symmetric positive semidefinite problems; see the module docs.
 ///

@@ -74,7 +74,8 @@ impl PrincipalPivoting {
             };
             is_fresh = false;
             match self.drive(i, limit, pivots) {
-                Drive::Rest => {}
+                // z has moved: what was rounding before may be a violation now.
+                Drive::Rest => self.is_tolerated[..self.count].fill(false),
                 Drive::Rounding => {
                     self.is_tolerated[i] = true;
                     if !self.settle(0, pivots) {

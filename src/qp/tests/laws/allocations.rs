@@ -175,7 +175,8 @@ fn the_pivoting_methods_do_not_allocate_on_plain_problems() {
             let _ = lemke.solve_warm(black_box(&lcp), flags, z);
             let _ = pivoting.solve_lcp(black_box(&lcp), flags, z);
         });
-        assert_eq!(count, 0, "seed {seed}, {kind:?}");
+        // A certificate is refined by a decomposition that allocates.
+        assert!(count == 0 || !kind.is_solvable(), "seed {seed}, {kind:?}: {count}");
     }
 }
 

@@ -13,3 +13,4 @@ mod osqp;
 mod problem_file;
 mod pyramid;
 mod solvers;
+mod truth;

@@ -159,7 +159,7 @@ fn judge(
     x: &[f64],
     report: &mut StormReport,
 ) -> Option<&'static str> {
-    let mut scratch = vec![0.0; qp.dim() + qp.row_count()];
+    let mut scratch = vec![0.0; 2 * qp.dim() + qp.row_count()];
     let index = match outcome.status {
         Status::Solved => 0,
         Status::Inaccurate => 1,

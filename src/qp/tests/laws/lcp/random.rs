@@ -130,8 +130,12 @@ fn a_long_vector_is_no_answer_to_a_problem_without_one() {
     assert!(tally.failures.is_empty(), "{tally:?}");
     let problem = problem(seed, Kind::Unsolvable, 12, false);
     let mut z = [0.0; 12];
-    assert!(!Lemke::new(12).solve(&problem.lcp(), &mut z).status.is_usable());
-    assert!(largest(&z) > 1e7 && problem.residuals(&z).scaled.worst() < 1e-12);
+    let mut lemke = Lemke::new(12);
+    assert_eq!(lemke.solve(&problem.lcp(), &mut z).status, Status::PrimalInfeasible);
+    assert!(problem.margins(lemke.certificate().unwrap()).is_proof());
+    // The vector: as long as it takes to make the certificate's slacks vanish against its terms.
+    let long: Vec<f64> = lemke.certificate().unwrap().iter().map(|y| 1e12 * y).collect();
+    assert!(problem.residuals(&long).scaled.worst() < 1e-9);
     let mut flags = [0.0; 12];
     let outcome = PrincipalPivoting::new(12, 12).solve_lcp(&problem.lcp(), &mut flags, &mut z);
     assert!(!outcome.status.is_usable());

@@ -139,7 +139,7 @@ fn a_program_and_its_complementarity_problem_have_the_same_solution() {
         let (mut x, mut rows, mut bounds) = (vec![0.0; n], vec![0.0; m], vec![0.0; n]);
         dual.recover(&z, &lcp_slack(&lcp, &z), &mut x, &mut rows, &mut bounds);
         let multipliers = QpMultipliers { rows: &rows, bounds: &bounds };
-        let residuals = qp_residuals(&qp, &x, multipliers, &mut vec![0.0; n + m]);
+        let residuals = qp_residuals(&qp, &x, multipliers, &mut vec![0.0; 2 * n + m]);
         assert!(residuals.worst() < 1e-10, "seed {seed}: {residuals:?}");
         let mut other = vec![0.0; n];
         let outcome = GeneralActiveSet::default().solve(&qp, &mut other);
@@ -197,7 +197,7 @@ fn a_symmetric_problem_as_a_program_has_the_same_solution() {
         // w is the multiplier of z ≥ 0.
         let w = lcp_slack(&lcp, &z);
         let multipliers = QpMultipliers { rows: &[], bounds: &w };
-        let residuals = qp_residuals(&qp, &z, multipliers, &mut vec![0.0; n]);
+        let residuals = qp_residuals(&qp, &z, multipliers, &mut vec![0.0; 2 * n]);
         assert!(residuals.worst() < 1e-12, "seed {seed}: {residuals:?}");
     }
     let skew = super::Problem::rows(&[&[1.0, 1.0], &[-1.0, 1.0]], &[1.0, 1.0]);
