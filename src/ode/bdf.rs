@@ -9,8 +9,10 @@
 //! `d = h/αₖ g(tₙ₊₁, ũ + d) - 1/αₖ Σᵢ₌₁ᵏ γᵢ ∇ⁱuₙ`; the error estimate is `(κₖ γₖ + 1/(k + 1)) d`.
 //!
 //! The step is quasi-constant: differences belong to one h and are interpolated to another when it
-//! changes, which is considered after k + 1 equal steps, with the order. Dense output is the
-//! interpolation polynomial of the step's order k through the last k + 1 solutions.
+//! changes, which is considered after k + 1 equal steps, with the order. A step that fails the
+//! error test goes on with order k - 1 if that allows a longer step, and in any case from its second
+//! failure on. Dense output is the interpolation polynomial of the step's order k through the last
+//! k + 1 solutions; attempts at the next step that all fail leave it as it is.
 //!
 //! # References
 //! Byrne, Hindmarsh, *A polyalgorithm for the numerical solution of ordinary differential
@@ -62,6 +64,12 @@ pub struct Bdf {
     differences: [Vec<f64>; MAX_ORDER + 3],
     /// Step size of the differences [s]; 0 before the first step.
     grid: f64,
+    /// Differences, step size and order after the last accepted step, while another one is tried:
+    /// dense output after a failure is that of the last accepted step.
+    kept: [Vec<f64>; MAX_ORDER + 3],
+    kept_grid: f64,
+    kept_order: usize,
+    is_kept: bool,
     order: usize,
     /// Order of the last accepted step.
     dense_order: usize,
@@ -84,6 +92,10 @@ impl Bdf {
             keep_jacobian: false,
             differences: std::array::from_fn(|_| vec![0.0; n]),
             grid: 0.0,
+            kept: std::array::from_fn(|_| vec![0.0; n]),
+            kept_grid: 0.0,
+            kept_order: 1,
+            is_kept: false,
             order: 1,
             dense_order: 1,
             equal_steps: 0,
@@ -102,6 +114,12 @@ impl Bdf {
 
     /// Makes the differences belong to step size `h`.
     fn set_grid(&mut self, h: f64) {
+        if h != self.grid && !self.is_kept {
+            for (kept, difference) in self.kept.iter_mut().zip(&self.differences) {
+                kept.copy_from_slice(difference);
+            }
+            (self.kept_grid, self.is_kept) = (self.grid, true);
+        }
         if self.grid == 0.0 {
             self.differences[0].copy_from_slice(&self.progress.u);
             for (d, k) in self.differences[1].iter_mut().zip(&self.first) {
@@ -126,6 +144,45 @@ impl Bdf {
             self.equal_steps = 0;
         }
         self.grid = h;
+    }
+
+    /// Takes back what attempts at a step have changed.
+    fn take_back(&mut self) {
+        if std::mem::take(&mut self.is_kept) {
+            for (difference, kept) in self.differences.iter_mut().zip(&self.kept) {
+                difference.copy_from_slice(kept);
+            }
+            self.grid = self.kept_grid;
+        }
+        self.order = self.kept_order;
+        self.equal_steps = 0;
+    }
+
+    /// The factor for the step size after a failed error test, with the order to go on with. The
+    /// order falls where the one below promises the larger step, and from the second failure of a
+    /// step on: then the differences do not describe what comes, as after a jump of the rate.
+    fn lower(&mut self, error: f64, safety: f64, failures: u32) -> f64 {
+        let k = self.order;
+        let factor = |error: f64, order: usize| libm::pow(error, -1.0 / (order + 1) as f64);
+        let mut best = factor(error, k);
+        if k > 1 {
+            // ∇ᵏuₙ₊₁ = ∇ᵏuₙ + ∇ᵏ⁺¹uₙ₊₁.
+            for (sum, (d, difference)) in
+                self.shift.iter_mut().zip(self.d.iter().zip(&self.differences[k]))
+            {
+                *sum = d + difference;
+            }
+            let below = error_constant(k - 1) * self.progress.norm(&self.shift);
+            let below = factor(below, k - 1);
+            if failures > 1 || below > best {
+                best = if failures > 1 { best.max(below) } else { below };
+                self.order = k - 1;
+                self.equal_steps = 0;
+            }
+        }
+        let most = if failures > 1 { 0.5 } else { 1.0 };
+        // Written so that NaN shrinks most.
+        (safety * best).max(SHRINK).min(most)
     }
 
     /// `ũ` and `ψ = 1/αₖ Σ γᵢ ∇ⁱu`.
@@ -204,6 +261,67 @@ impl Bdf {
         h * growth
     }
 
+    /// Attempts at one step.
+    fn attempts<F: Flow>(&mut self, flow: &mut F, end: f64) -> Result<(), Failure<F::Error>> {
+        let t = self.progress.t;
+        if t >= end {
+            return Ok(());
+        }
+        self.progress.weigh(flow);
+        let mut wanted = match self.progress.h {
+            Some(h) => h,
+            None => self.progress.first_step(flow, &self.first, end, 2.0, &mut self.d)?,
+        };
+        let mut fresh = false;
+        let (mut attempts, mut inaccurate, mut unsolved) = (0, 0, 0);
+        loop {
+            let h = fit(t, wanted, end);
+            let next = if h == end - t { end } else { t + h };
+            self.progress.weigh(flow);
+            if !self.newton.has_jacobian() {
+                self.predicted.copy_from_slice(&self.progress.u);
+                let newton = &mut self.newton;
+                let finite = newton.evaluate(flow, &mut self.progress, t, &self.predicted);
+                if !finite.map_err(Failure::Flow)? {
+                    return Err(Failure::NotFinite { t, h: 0.0 });
+                }
+                fresh = true;
+            }
+            self.set_grid(h);
+            let solved = self.solve(flow, h, next).map_err(Failure::Flow)?;
+            let mut factor = 0.25;
+            if let Some(iterations) = solved {
+                self.progress.weigh_candidate(flow);
+                let error = error_constant(self.order) * self.progress.norm(&self.d);
+                let safety = 0.9 * f64::from(2 * LIMIT + 1) / f64::from(2 * LIMIT + iterations);
+                if error <= 1.0 {
+                    self.accept(h, wanted, next, error, safety);
+                    return Ok(());
+                }
+                inaccurate += 1;
+                factor = self.lower(error, safety, inaccurate);
+            } else if !fresh {
+                // The Jacobian of an earlier step may be all that is wrong.
+                self.newton.reset();
+                factor = 1.0;
+            } else {
+                unsolved += 1;
+                if unsolved > 1 && self.order > 1 {
+                    // A prediction of a high order may be what leads Newton astray.
+                    self.order -= 1;
+                    self.equal_steps = 0;
+                }
+            }
+            attempts += 1;
+            self.progress.counts.rejected += 1;
+            wanted = factor * h;
+            self.progress.h = Some(wanted);
+            if exhausted(t, wanted, attempts) {
+                return Err(self.newton.failure(t, h));
+            }
+        }
+    }
+
     fn accept(&mut self, h: f64, wanted: f64, next: f64, error: f64, safety: f64) {
         if self.start.is_none() {
             let allowed = h * safety * libm::pow(error.max(1e-10), -0.5);
@@ -261,56 +379,13 @@ impl Kernel for Bdf {
     }
 
     fn step<F: Flow>(&mut self, flow: &mut F, end: f64) -> Result<(), Failure<F::Error>> {
-        let t = self.progress.t;
-        if t >= end {
-            return Ok(());
+        self.kept_order = self.order;
+        let outcome = self.attempts(flow, end);
+        if outcome.is_err() {
+            self.take_back();
         }
-        self.progress.weigh(flow);
-        let mut wanted = match self.progress.h {
-            Some(h) => h,
-            None => self.progress.first_step(flow, &self.first, end, 2.0, &mut self.d)?,
-        };
-        let mut fresh = false;
-        let mut attempts = 0;
-        loop {
-            let h = fit(t, wanted, end);
-            let next = if h == end - t { end } else { t + h };
-            self.progress.weigh(flow);
-            if !self.newton.has_jacobian() {
-                self.predicted.copy_from_slice(&self.progress.u);
-                let newton = &mut self.newton;
-                let finite = newton.evaluate(flow, &mut self.progress, t, &self.predicted);
-                if !finite.map_err(Failure::Flow)? {
-                    return Err(Failure::NotFinite { t, h: 0.0 });
-                }
-                fresh = true;
-            }
-            self.set_grid(h);
-            let solved = self.solve(flow, h, next).map_err(Failure::Flow)?;
-            let mut factor = 0.25;
-            if let Some(iterations) = solved {
-                self.progress.weigh_candidate(flow);
-                let error = error_constant(self.order) * self.progress.norm(&self.d);
-                let safety = 0.9 * f64::from(2 * LIMIT + 1) / f64::from(2 * LIMIT + iterations);
-                if error <= 1.0 {
-                    self.accept(h, wanted, next, error, safety);
-                    return Ok(());
-                }
-                let allowed = safety * libm::pow(error, -1.0 / (self.order + 1) as f64);
-                factor = allowed.max(SHRINK);
-            } else if !fresh {
-                // The Jacobian of an earlier step may be all that is wrong.
-                self.newton.reset();
-                factor = 1.0;
-            }
-            attempts += 1;
-            self.progress.counts.rejected += 1;
-            wanted = factor * h;
-            self.progress.h = Some(wanted);
-            if exhausted(t, wanted, attempts) {
-                return Err(self.newton.failure(t, h));
-            }
-        }
+        self.is_kept = false;
+        outcome
     }
 
     fn present(&self) -> Present<'_> {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+mod bdf;
 mod contract;
 mod nonstiff;
 mod order;
