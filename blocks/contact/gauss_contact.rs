@@ -44,6 +44,18 @@ pub(crate) use assembly::{SCALE_GRAVITY, stack_jacobian};
 /// the Jacobian that are zero, as the tangential ones of a joint limit: a robot in the air costs
 /// next to nothing.
 ///
+/// `cone: Circular` is Coulomb's cone. Solvers of pyramids solve it too: contacts that stick cost
+/// one solve, contacts that slide a few. A pyramid of m sides has axes t₁, t₂ of the contact, on
+/// level ground the world's x and y, and errs by direction:
+///
+/// | pyramid | friction over μ f_n | 4 sides | 8 | 16 |
+/// |---|---|---|---|---|
+/// | `Inscribed` | `cos(π/m)` to 1, most along t₁ | −29 % | −7.6 % | −1.9 % |
+/// | `Circumscribed` | 1 to `1/cos(π/m)`, least along t₁ | +41 % | +8.2 % | +2.0 % |
+///
+/// A sliding body goes `1/cos(π/m)` times as far midway between the edges of an inscribed pyramid.
+/// Elsewhere friction points along an edge, up to π/m off the slip: the body swerves.
+///
 /// The diagonal R of the problem holds the regularisation, which makes the forces of redundant
 /// contacts unique. With `stiffness` the ground gives way, at velocity level:
 /// `f_n = −K (φ + Δt v⁺) − D v⁺` of the velocity v⁺ after the step, never less than 0, by
@@ -99,8 +111,8 @@ pub struct GaussContact {
     /// Which quantity the constraints are on; default `Velocity`.
     #[default]
     pub level: Level,
-    /// Friction cone: `Pyramid(sides: 4, fit: Inscribed)` (the default), `Circular`.
-    #[default]
+    /// Friction cone: `Circular` (the default, Coulomb's), `Pyramid(sides: 4, fit: Inscribed)`.
+    #[default = Cone::Circular]
     pub cone: Cone,
     /// Velocity level: highest speed at which a penetrating contact is pushed out [m/s]; from
     /// the default a body jumps 0.02 mm.

@@ -10,8 +10,8 @@ use legwork_contact::{
 };
 use legwork_mechanics::{ClosedChain, PackedFactor, pack_dense};
 use legwork_qp::{
-    ClarabelSolver, Cone, ConeShape, ContactProblem, ContactSolver, Outcome as Solution, Problem,
-    PyramidActiveSet, Status,
+    CIRCULAR_SIDES, CircularByPyramids, Cone, ConeShape, ContactProblem, ContactSolver,
+    Outcome as Solution, Problem, PyramidActiveSet, Status,
 };
 use serde::{Deserialize, Serialize};
 
@@ -46,8 +46,8 @@ use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState};
 /// With friction that law may give energy where several contacts strike at once.
 ///
 /// Any solver block finds the impulses: `needs: { "solve": Use("qp") }`. Without it an active set
-/// does so in a pyramid, Clarabel in the circular cone. `Stick` and the second of two phases ask
-/// neither.
+/// does so, in a pyramid or, by a few of them, in the circular cone. `Stick` and the second of two
+/// phases ask neither.
 ///
 /// The outputs are computed again after the reset, at the same instant: the forces of that very
 /// step are those of ν⁺, and a foot that has just landed carries its load. A recorded row is that
@@ -94,9 +94,10 @@ pub struct Impact {
     /// What the impulses may do; default `Frictional`.
     #[default]
     pub kind: ImpactMode,
-    /// Friction cone: `Pyramid(sides: 4, fit: Inscribed)` (the default), `Circular`.
-    #[default]
-    pub cone: Cone,
+    /// Friction cone: `Circular` (the default; with `kind: TwoPhase`, which needs a pyramid,
+    /// `Pyramid(sides: 4)`), `Pyramid(sides: 8, fit: Inscribed)`. A pyramid errs by direction as
+    /// `GaussContact` says.
+    pub cone: Option<Cone>,
     /// Speed of approach above which a contact with restitution bounces [m/s].
     #[default = "2 cm/s"]
     pub bounce_speed: NonNegative<Velocity>,
@@ -107,9 +108,18 @@ pub struct Impact {
 }
 
 impl Impact {
+    /// The cone that was chosen, or the one that fits the kind.
+    fn cone(&self) -> Cone {
+        let own = match self.kind {
+            ImpactMode::TwoPhase => Cone::default(),
+            _ => Cone::Circular,
+        };
+        self.cone.unwrap_or(own)
+    }
+
     fn check_cone(&self) -> Result<(), Invalid> {
-        cone_shape(self.cone)?;
-        if self.kind == ImpactMode::TwoPhase && self.cone == Cone::Circular {
+        cone_shape(self.cone())?;
+        if self.kind == ImpactMode::TwoPhase && self.cone() == Cone::Circular {
             let message = "expected a pyramid with `kind: TwoPhase`, found Circular";
             return Err(Invalid::parameter("cone", message).hint("write Pyramid(sides: 8)"));
         }
@@ -118,7 +128,7 @@ impl Impact {
 
     fn declare_solve(&self, ports: &mut Ports<'_>, k: &Dim, nv: &Dim) -> ContactFunction {
         let function = ports.optional_function("solve");
-        let cone = ContactProblemBus::cone(self.cone != Cone::Circular);
+        let cone = ContactProblemBus::cone(self.cone() != Cone::Circular);
         let bus = ContactProblemBus::new(k, nv, cone);
         let solve = ContactFunction::declare(ports, function, &bus, k);
         ports.note_argument(solve.problem).doc("G, and in the place of b the velocities before");
@@ -329,10 +339,13 @@ impl Block for Impact {
     fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Scratch {
         let (count, nv) = (sizes.dim(&plan.k), sizes.dim(&plan.nv));
         // `plan` has accepted the cone, `check` the friction.
-        let cone = cone_shape(self.cone).unwrap_or_else(|_| ConeShape::circular());
-        let solver: Box<dyn ContactSolver + Send> = match self.cone {
+        let cone = cone_shape(self.cone()).unwrap_or_else(|_| ConeShape::circular());
+        let solver: Box<dyn ContactSolver + Send> = match self.cone() {
             Cone::Pyramid { sides, .. } => Box::new(PyramidActiveSet::new(count, sides)),
-            Cone::Circular => Box::new(ClarabelSolver::new(1e-10, 100)),
+            Cone::Circular => Box::new(CircularByPyramids::new(
+                PyramidActiveSet::new(count, CIRCULAR_SIDES),
+                count,
+            )),
         };
         let is_closed = sizes.optional(plan.constraints).is_some();
         let constraints = if is_closed { sizes.dim(&plan.m) } else { 0 };

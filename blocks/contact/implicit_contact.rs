@@ -25,7 +25,7 @@ use crate::robot::shared_mass::{Mass, mass};
 /// at which the stiff law of `CompliantContact` is unstable.
 ///
 /// With the law `F(δ, v)` of `CompliantContact`, contact by contact, and the velocity without
-/// contact forces `v_f = v + Δt (J M⁻¹(Sᵀτ − h − d ν) + J̇ν)`, the forces are
+/// contact forces `v_f = v + Δt (J M⁻¹(Sᵀτ + external − h − d ν) + J̇ν)`, the forces are
 /// `f = F(δ + Δt v⁺_n, v⁺)` with `v⁺ = v_f + Δt J M⁻¹Jᵀ f`: one step of `SemiImplicitEuler` that is
 /// implicit in the contacts. As Δt goes to 0 they are those of `CompliantContact`; at any Δt a
 /// spring gives back no more than it took, and friction opposes the slip that there is after the
@@ -59,6 +59,8 @@ use crate::robot::shared_mass::{Mass, mass};
     in  points: contact_points(&k, &nv) as ContactPointsBus, _, "k contacts";
     in  tau: Vector::of(n), unit_of(&torques(&robot.model)), "joint torques",
         units "N m, N";
+    in  external?: Vector::of(nv), _, "further generalised forces: base in world axes, joints",
+        units "N, N m";
     out forces("f"): Vector::of(3 * k.clone()), "N", "contact forces on the robot, contact axes",
         frame "contact", shape "3k";
     ports.updates();
@@ -194,7 +196,8 @@ impl Block for ImplicitContact {
         contact_inverse_inertia(factor, jacobian, rows, &mut work.delassus, inertia);
         let (tau, free) = (cx.inputs.get(plan.tau), &mut work.free_velocity[..rows]);
         let acceleration = &mut work.acceleration;
-        forward_dynamics(model, factor, &mass.opposing_force, tau, &work.no_force, acceleration);
+        let external = cx.inputs.optional(plan.external).unwrap_or(&work.no_force);
+        forward_dynamics(model, factor, &mass.opposing_force, tau, external, acceleration);
         product(jacobian, acceleration, free);
         for (a, &i) in work.near.iter().enumerate() {
             let contact = points.get(i);

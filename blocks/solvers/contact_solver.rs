@@ -12,14 +12,14 @@ use legwork_block::{
     Block, Dim, Fault, Functions, In, Inputs, Out, Outcome, OutputCx, Ports, Sizes, Vector,
 };
 use legwork_qp::{
-    Cone, ConeShape, ContactProblem, ContactProblemData, Outcome as Solution, Problem, PyramidFit,
-    Status,
+    CIRCULAR_SIDES, CircularPasses, Cone, ConeShape, ContactProblem, ContactProblemData,
+    Outcome as Solution, Problem, PyramidFit, Status,
 };
 
 use crate::buses::ContactProblemBus;
 use crate::contact::friction_cone::{cone_shape, is_inscribed};
 use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState, Verdict};
-pub(crate) use method::{COLD, Given, Method, ProblemSize, SolverBlock, accepted};
+pub(crate) use method::{COLD, Cones, Given, Method, ProblemSize, SolverBlock, accepted};
 pub(crate) use policy::OnFail;
 pub(crate) use solver_block::{solver_block, solver_memory, solver_plan};
 
@@ -54,43 +54,79 @@ pub struct SolverScratch<O = ()> {
     warm: Vec<f64>,
 }
 
-/// A solver that is asked.
+/// A solver with its memory.
 struct Solver {
-    name: &'static str,
-    accepts_circular: bool,
     method: Method,
+    /// What makes one of pyramids solve circular cones.
+    circular: Option<Circular>,
 }
 
-/// What solvers are asked: problems of inferred sizes, with cones in which all of them can hold
-/// forces.
+/// Memory of the passes that solve a circular cone by pyramids.
+struct Circular {
+    passes: CircularPasses,
+    /// The warm start of the passes behind the first, whose own is that of the next step.
+    warm: Vec<f64>,
+    /// J in the axes of a pass; empty if the method does not read it.
+    jacobian: Vec<f64>,
+}
+
+impl Circular {
+    fn new(cones: Cones, method: &Method, size: ProblemSize) -> Option<Self> {
+        let Cones::Pyramids(law) = cones else { return None };
+        let ProblemSize { contact_count, velocity_dim } = size;
+        let rows = if method.uses_mass { 3 * contact_count } else { 0 };
+        Some(Self {
+            passes: CircularPasses::new(law, contact_count),
+            warm: Vec::with_capacity(DEFAULT_WARM * contact_count),
+            jacobian: vec![0.0; rows * velocity_dim],
+        })
+    }
+
+    /// Solves by the method, from its warm start in the first pass.
+    fn solve(
+        &mut self,
+        method: &mut Method,
+        given: &Given<'_>,
+        start: &mut [f64],
+        forces: &mut [f64],
+    ) -> Result<Solution, Box<Fault>> {
+        let Self { passes, warm, jacobian } = self;
+        passes.solve(&given.problem, forces, |pass, forces| {
+            if pass.directions.is_empty() {
+                let found =
+                    (method.solve)(&Given { problem: pass.problem, ..*given }, start, forces);
+                warm.clear();
+                warm.extend_from_slice(start);
+                return found;
+            }
+            if method.uses_mass {
+                jacobian.copy_from_slice(given.jacobian);
+                let rows = 3 * pass.directions.len();
+                for column in jacobian.chunks_exact_mut(rows) {
+                    for (j, [c, s]) in column.chunks_exact_mut(3).zip(pass.directions) {
+                        (j[0], j[1]) = (c * j[0] + s * j[1], c * j[1] - s * j[0]);
+                    }
+                }
+            }
+            let turned = Given { problem: pass.problem, jacobian, factor: given.factor };
+            (method.solve)(&turned, warm, forces)
+        })
+    }
+}
+
+/// What solvers are asked: problems of inferred sizes, with either cone.
 pub(crate) struct Asked {
     pub(crate) problem: ContactProblemBus,
     pub(crate) count: Dim,
     pub(crate) nv: Dim,
-    /// A solver that needs a pyramid.
-    picky: Option<&'static str>,
 }
 
 impl Asked {
-    /// What `solvers` are asked one after the other.
-    pub(crate) fn by<'a>(
-        ports: &mut Ports<'_>,
-        mut solvers: impl Iterator<Item = &'a dyn SolverBlock>,
-    ) -> Self {
+    /// What every solver is asked.
+    pub(crate) fn new(ports: &mut Ports<'_>) -> Self {
         let (count, nv) = (ports.dim(), ports.dim());
-        let picky = solvers.find(|block| !block.accepts_circular()).map(SolverBlock::name);
-        let cone = match picky {
-            Some(_) => ContactProblemBus::cone(true),
-            None => ports.any_argument(),
-        };
-        Self { problem: ContactProblemBus::new(&count, &nv, cone), count, nv, picky }
-    }
-
-    /// Notes on the declared port what to do about another cone.
-    pub(crate) fn note(&self, ports: &mut Ports<'_>, problem: In<ContactProblemBus>) {
-        if let Some(name) = self.picky {
-            ports.note_in(problem).argument_hint(needs_pyramid(name));
-        }
+        let cone = ports.any_argument();
+        Self { problem: ContactProblemBus::new(&count, &nv, cone), count, nv }
     }
 }
 
@@ -104,10 +140,9 @@ impl<O> SolverScratch<O> {
         solvers: impl Iterator<Item = &'a dyn SolverBlock>,
         size: ProblemSize,
     ) -> Self {
-        let solver = |block: &dyn SolverBlock| Solver {
-            name: block.name(),
-            accepts_circular: block.accepts_circular(),
-            method: block.solver(size),
+        let solver = |block: &dyn SolverBlock| {
+            let method = block.solver(size);
+            Solver { circular: Circular::new(block.cones(), &method, size), method }
         };
         Self {
             own,
@@ -129,15 +164,14 @@ pub(crate) fn chain_memory<'a>(
     size: ProblemSize,
     sizes: &Sizes<'_>,
 ) -> u64 {
-    let own: u64 = solvers.map(|block| block.numbers(size)).sum();
+    let (rows, nv) = (3 * size.contact_count as u64, size.velocity_dim as u64);
+    let passes = CircularPasses::numbers(size.contact_count as u64) + rows * nv;
+    let numbers = |block: &dyn SolverBlock| match block.cones() {
+        Cones::All => block.numbers(size),
+        Cones::Pyramids(_) => block.numbers(size).saturating_add(passes),
+    };
+    let own: u64 = solvers.map(numbers).sum();
     own.saturating_add(sizes.numbers()).saturating_mul(size_of::<f64>() as u64)
-}
-
-fn needs_pyramid(name: &str) -> String {
-    format!(
-        "{name} needs a friction pyramid: write `cone: Pyramid(sides: 4)` in the block that \
-         assembles the problem, or take ClarabelQp, ProjectedGaussSeidel or AcceleratedGradient"
-    )
 }
 
 /// The cone of a problem that came over a wire.
@@ -199,18 +233,19 @@ where
         if solution.status.is_usable() {
             break;
         }
-        if !solver.accepts_circular && problem.cone.sides() == 0 {
-            let what = "the problem on the wire has the circular cone that its type denies";
-            return Err(Fault::new(format!("{what}; {}", needs_pyramid(solver.name))));
-        }
         // The first method's warm start comes first; fallbacks start cold behind it.
         let own = if i == 0 { 0 } else { warm.len() };
-        let method = &mut solver.method;
-        warm.resize(own + problem.contact_count() * (method.warm_len)(sides), 0.0);
+        let Solver { method, circular } = solver;
+        let circular = circular.as_mut().filter(|_| sides == 0);
+        let solved_sides = if circular.is_some() { CIRCULAR_SIDES } else { sides };
+        warm.resize(own + problem.contact_count() * (method.warm_len)(solved_sides), 0.0);
         if i == 0 && cx.state.warm().len() == warm.len() {
             warm.copy_from_slice(cx.state.warm());
         }
-        solution = (method.solve)(&given, &mut warm[own..], forces)?;
+        solution = match circular {
+            Some(circular) => circular.solve(method, &given, &mut warm[own..], forces)?,
+            None => (method.solve)(&given, &mut warm[own..], forces)?,
+        };
         if i == 0 {
             first = solution;
         } else {

@@ -5,7 +5,7 @@ use legwork_qp::StewartTrinkleSolver;
 use crate::solvers::contact_solver::{COLD, Method, ProblemSize, solver_block};
 
 solver_block! {
-    pyramids, "pivots";
+    pyramids of coulomb, "pivots";
 
     /// Solves Coulomb friction on pyramids as one linear complementarity problem. Sliding contacts
     /// stay on the ground. The method is Lemke's.

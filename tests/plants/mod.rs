@@ -5,6 +5,7 @@ mod balance;
 mod biped;
 mod constraint_solver;
 mod floating_base;
+mod friction;
 mod gaits;
 mod gripper_arm;
 mod harness;

@@ -45,8 +45,9 @@ pub enum ContactMethod {
     Rigid {
         /// Most contacts at once, the size of the problem; more are a fault [1].
         contacts: usize,
-        /// Friction cone: `Pyramid(sides: 4, fit: Inscribed)` (the default), `Circular`.
-        #[default]
+        /// Friction cone: `Circular` (the default), `Pyramid(sides: 4, fit: Inscribed)`, which errs
+        /// by direction as `GaussContact` says.
+        #[default = Cone::Circular]
         cone: Cone,
         /// Stiffness K of linear springs in the contacts [N/m]; default: nothing gives way.
         stiffness: Option<Positive<Stiffness>>,

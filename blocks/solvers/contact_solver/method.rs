@@ -1,7 +1,7 @@
 //! What a contact-solver block is made of: its method and its parameters.
 
 use legwork_block::Fault;
-use legwork_qp::{ContactProblem, ContactSolver, Outcome as Solution, Status};
+use legwork_qp::{ContactProblem, ContactSolver, Outcome as Solution, SlidingLaw, Status};
 
 use super::OnFail;
 
@@ -90,12 +90,19 @@ pub(crate) fn accepted(solution: Solution, accept: f64) -> Solution {
     Solution { status: if is_taken { Status::Inaccurate } else { solution.status }, ..solution }
 }
 
+/// The cones that a method knows; what it does not know is solved by what it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cones {
+    /// Pyramids and the circular cone.
+    All,
+    /// Pyramids alone, under this law.
+    Pyramids(SlidingLaw),
+}
+
 /// A block with a method of its own, as others see it.
 pub(crate) trait SolverBlock {
-    /// Name of the kind of block.
-    fn name(&self) -> &'static str;
-    /// Whether it can hold forces in circular cones beside pyramids.
-    fn accepts_circular(&self) -> bool;
+    /// The cones that its method knows.
+    fn cones(&self) -> Cones;
     /// How many numbers the method keeps for problems of this size.
     fn numbers(&self, size: ProblemSize) -> u64;
     /// The method with memory for problems of this size.

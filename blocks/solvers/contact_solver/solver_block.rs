@@ -2,25 +2,33 @@
 
 /// Makes the struct of a contact-solver block and its [`legwork_block::Block`]: it gets the ports
 /// and the parameters that all have beside its own. Before the struct stand the cones that the
-/// method takes, `pyramids` or `all cones`, and what its iterations are.
+/// method knows, `pyramids` (`pyramids of coulomb` under that law) or `all cones`, and what its iterations are.
 ///
 /// The method is a function `method(&self, size: ProblemSize) -> Method` of the struct, and
 /// `method_numbers(size: ProblemSize) -> u64` how many numbers it keeps.
 macro_rules! solver_block {
     (pyramids, $iterations:tt; $($block:tt)*) => {
         $crate::solvers::contact_solver::solver_block! {
-            @ false, "with a friction pyramid; the circular cone is refused", $iterations;
-            $($block)*
+            @ Pyramids(legwork_qp::SlidingLaw::Convex),
+            "with a friction pyramid, or the circular cone, which a few pyramids solve",
+            $iterations; $($block)*
+        }
+    };
+    (pyramids of coulomb, $iterations:tt; $($block:tt)*) => {
+        $crate::solvers::contact_solver::solver_block! {
+            @ Pyramids(legwork_qp::SlidingLaw::Coulomb),
+            "with a friction pyramid, or the circular cone, which a few pyramids solve",
+            $iterations; $($block)*
         }
     };
     (all cones, $iterations:tt; $($block:tt)*) => {
         $crate::solvers::contact_solver::solver_block! {
-            @ true, "with a friction pyramid or the circular cone", $iterations;
+            @ All, "with a friction pyramid or the circular cone", $iterations;
             $($block)*
         }
     };
     (
-        @ $takes_circular:tt, $problem:tt, $iterations:tt;
+        @ $cones:ident $(($law:expr))?, $problem:tt, $iterations:tt;
         $(#[doc = $doc:tt])*
         #[aliases($($aliases:tt)*)]
         pub struct $block:ident { $($parameters:tt)* }
@@ -54,12 +62,8 @@ macro_rules! solver_block {
         }
 
         impl $crate::solvers::contact_solver::SolverBlock for $block {
-            fn name(&self) -> &'static str {
-                stringify!($block)
-            }
-
-            fn accepts_circular(&self) -> bool {
-                $takes_circular
+            fn cones(&self) -> $crate::solvers::contact_solver::Cones {
+                $crate::solvers::contact_solver::Cones::$cones $(($law))?
             }
 
             fn numbers(&self, size: $crate::solvers::contact_solver::ProblemSize) -> u64 {
@@ -89,8 +93,8 @@ macro_rules! solver_block {
                 &self,
                 ports: &mut legwork_block::Ports<'_>,
             ) -> Result<Self::Plan, legwork_block::Invalid> {
-                use $crate::solvers::contact_solver::{Asked, chain, solver_plan};
-                let asked = Asked::by(ports, chain(self));
+                use $crate::solvers::contact_solver::{Asked, solver_plan};
+                let asked = Asked::new(ports);
                 let io = self.declare(ports, &asked);
                 Ok(solver_plan!(self, ports, asked, io, ()))
             }
@@ -137,7 +141,6 @@ pub(crate) use solver_block;
 /// The plan of a block with the ports `$io` of its table, which are those of every contact solver.
 macro_rules! solver_plan {
     ($block:ident, $ports:ident, $asked:ident, $io:ident, $call:expr) => {{
-        $asked.note($ports, $io.problem);
         $ports.updates();
         if !$block.in_minor_steps {
             $ports.per_major();
