@@ -2,7 +2,7 @@
 
 use legwork_block::Invalid;
 use legwork_block::quantity::Tensor;
-use legwork_linalg::{cholesky, matrix_vector};
+use legwork_linalg::{cholesky, matrix_vector, symmetric_eigenvalues};
 use serde::{Deserialize, Serialize};
 
 use crate::signal::shape::finite;
@@ -23,7 +23,8 @@ impl Covariance {
 /// A covariance of n numbers: rows of a matrix, a list for a diagonal, or one number for all.
 ///
 /// # Errors
-/// If the shape is another, or it is not symmetric with a diagonal of zero or more.
+/// If the shape is another, or it is not symmetric and positive semidefinite: the least eigenvalue
+/// may be below zero by 1e-10 of the largest entry, which is rounding.
 pub(super) fn spread(name: &str, tensor: &Tensor, n: usize) -> Result<Vec<f64>, Invalid> {
     finite(name, tensor)?;
     let diagonal = |at: &dyn Fn(usize) -> f64| {
@@ -40,6 +41,7 @@ pub(super) fn spread(name: &str, tensor: &Tensor, n: usize) -> Result<Vec<f64>, 
         }
     };
     let largest = values.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    let mut is_diagonal = true;
     for i in 0..n {
         if values[i * n + i] < 0.0 {
             let message =
@@ -48,12 +50,31 @@ pub(super) fn spread(name: &str, tensor: &Tensor, n: usize) -> Result<Vec<f64>, 
         }
         for j in 0..i {
             if (values[i * n + j] - values[j * n + i]).abs() > 1e-12 * largest {
-                let message = format!("expected a symmetric matrix, found another at ({i}, {j})");
+                let message = format!(
+                    "expected a symmetric matrix, found {} at ({j}, {i}) and {} at ({i}, {j})",
+                    values[i * n + j],
+                    values[j * n + i]
+                );
                 return Err(Invalid::parameter(name, message));
             }
+            is_diagonal &= values[i * n + j] == 0.0;
         }
     }
-    Ok(values)
+    if is_diagonal {
+        return Ok(values);
+    }
+    let mut eigenvalues = vec![0.0; n];
+    symmetric_eigenvalues(&mut values.clone(), n, &mut eigenvalues);
+    match eigenvalues.first() {
+        Some(least) if *least < -1e-10 * largest => {
+            let message = format!(
+                "expected a positive semidefinite matrix, found the eigenvalue {least:.6e}: some \
+                 combination of the numbers would have a negative variance"
+            );
+            Err(Invalid::parameter(name, message))
+        }
+        _ => Ok(values),
+    }
 }
 
 /// Work memory of a correction of n states by p measurements, and its gain.

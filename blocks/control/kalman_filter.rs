@@ -458,8 +458,40 @@ mod tests {
         assert!(told(json!({ "gain": [1, 1], "process": 1 })).ends_with("found both"));
         assert_eq!(told(json!({ "gain": [1, 1, 1] })), "expected 2 rows of 1, found the shape [3]");
         let message = told(json!({ "process": [[1, 2], [0, 1]], "measurement": 1 }));
-        assert_eq!(message, "expected a symmetric matrix, found another at (1, 0)");
+        assert_eq!(message, "expected a symmetric matrix, found 2 at (0, 1) and 0 at (1, 0)");
         let message = told(json!({ "process": 1, "measurement": -1 }));
         assert_eq!(message, "expected a diagonal of zero or more, found -1");
+        // Symmetric 2 × 2: a, b, c is semidefinite if a c ≥ b².
+        let unit = [[1.0, 0.0], [0.0, 1.0]];
+        for (a, b, c) in [
+            (1.0, 2.0, 1.0),
+            (1.0, -2.0, 1.0),
+            (4.0, 2.1, 1.0),
+            (1e-6, 2e-6, 1e-6),
+            (0.0, 0.1, 1.0),
+            (1e6, 1.1e3, 1.0),
+            (4.0, 2.0, 1.0),
+            (1e6, 1e3, 1.0),
+            (1.0, -1.0, 1.0),
+            (0.0, 0.0, 2.0),
+            (3.0, 1.0, 3.0),
+        ] {
+            let wrong = [[a, b], [b, c]];
+            for (process, first) in [(wrong, unit), (unit, wrong)] {
+                let more = json!({ "process": process, "measurement": 1, "covariance": first });
+                let filter = block::<KalmanFilter>(with(more));
+                match a * c < b * b * (1.0 - 1e-9) {
+                    true => {
+                        let least = 0.5 * (a + c) - (0.25 * (a - c) * (a - c) + b * b).sqrt();
+                        let message = refusal(filter, &[]);
+                        assert!(
+                            message.contains(&format!("eigenvalue {least:.3e}")[..15]),
+                            "{message}"
+                        );
+                    }
+                    false => assert!(filter.model().is_ok(), "{a}, {b}, {c}"),
+                }
+            }
+        }
     }
 }
