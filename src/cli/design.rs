@@ -22,6 +22,13 @@ pub(crate) struct On {
     /// The block that gets the gain.
     #[arg(long, value_name = "PATH")]
     pub(crate) block: String,
+    /// States that the gain is designed on; all without it. A pattern is the name of a state, of a
+    /// signal or block that has states, or has `*` for any characters.
+    #[arg(long, value_name = "PATTERN", num_args = 1.., value_delimiter = ',')]
+    pub(crate) states: Vec<String>,
+    /// States that are left out, as patterns: they are taken to stay where they are.
+    #[arg(long, value_name = "PATTERN", num_args = 1.., value_delimiter = ',')]
+    pub(crate) without: Vec<String>,
     /// Where to write the patch; standard output without it.
     #[arg(short, long, value_name = "PATCH")]
     pub(crate) output: Option<PathBuf>,
@@ -37,13 +44,15 @@ pub(crate) struct On {
                   legwork lqr cart.ron --block balance --q 10,100,1,1 --r 0.1 -o gains.patch\n  \
                   legwork run cart.ron --with gains.patch\n  \
                   legwork lqr cart.ron --block balance --estimate --q 10,100   behind a KalmanFilter\n\n\
+                  legwork lqr stand.ron --block balance --without 'sim.body.state.s_dot*'\n\n\
+                  Directions that no input moves, such as feet that the ground holds, are taken out and listed.\n\
                   `legwork help design` explains what is designed on what.\n\n\
                   Exit codes: 0 done, 1 diagram error, 2 a run stopped at a fault, 3 no gain makes it \
                   stable, 64 usage.")]
 pub(crate) struct LqrArguments {
     #[command(flatten)]
     pub(crate) on: On,
-    /// Weights of the numbers of `x`, one or all.
+    /// Weights of the numbers of `x`, one or all; zero or more.
     #[arg(
         long,
         value_name = "NUMBERS",
@@ -52,7 +61,7 @@ pub(crate) struct LqrArguments {
         allow_negative_numbers = true
     )]
     pub(crate) q: Vec<f64>,
-    /// Weights of the numbers of `u`, one or all.
+    /// Weights of the numbers of `u`, one or all; above zero.
     #[arg(
         long,
         value_name = "NUMBERS",
@@ -73,13 +82,14 @@ pub(crate) struct LqrArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
                   legwork place cart.ron --block balance --poles=-2,-3,-4+1i,-4-1i -o gains.patch\n\n\
-                  Poles are those of continuous time [1/s]; a block with a period T gets e^(sT).\n\n\
+                  Poles are those of continuous time [1/s]; a block with a period T gets e^(sT).\n\
+                  A pole may be repeated. Directions that no input moves are taken out and listed.\n\n\
                   Exit codes: 0 done, 1 diagram error, 2 a run stopped at a fault, 3 a pole that no \
                   input moves, 64 usage.")]
 pub(crate) struct PlaceArguments {
     #[command(flatten)]
     pub(crate) on: On,
-    /// One pole for each state [1/s]; complex ones in pairs.
+    /// One pole for each state that inputs move [1/s]; complex ones in pairs.
     #[arg(
         long, value_name = "POLES", value_delimiter = ',', allow_hyphen_values = true,
         required = true, value_parser = pole
@@ -104,7 +114,7 @@ pub(crate) struct PlaceArguments {
 pub(crate) struct KalmanArguments {
     #[command(flatten)]
     pub(crate) on: On,
-    /// Noise that drives a state, or all of a signal: its covariance per second.
+    /// Noise that drives states, by a pattern as of `--states`: its covariance per second.
     #[arg(long = "w", value_name = "STATE=COVARIANCE", value_parser = pair, required = true)]
     pub(crate) process: Vec<(String, String)>,
     /// Covariances of the measurement's noise, one or all.
@@ -203,7 +213,13 @@ impl On {
         if let Some(path) = &self.output {
             files::refuse_input(path, model.inputs(&[]))?;
         }
-        let request = DesignRequest { block: self.block.clone(), at, estimate: false };
+        let request = DesignRequest {
+            block: self.block.clone(),
+            at,
+            estimate: false,
+            states: self.states.clone(),
+            without: self.without.clone(),
+        };
         let found = match design(&model, request)? {
             Ok(found) => found,
             Err(fault) => return Ok(faulted(&model, &fault)),
@@ -238,6 +254,15 @@ fn say(found: &Design) {
         let names = found.left_out.join(", ");
         console::note(&format!("  left out   {names}: the block sees nothing of it"));
     }
+    if !found.left_out_by_name.is_empty() {
+        let names = found.left_out_by_name.join(", ");
+        console::note(&format!("  left out   {names}: by name"));
+    }
+    for (at, one) in found.taken_out.iter().enumerate() {
+        let head = if at == 0 { "taken out" } else { "" };
+        let (pole, text) = (complex(one.pole), one.text());
+        console::note(&format!("  {head:<9}  {text}: pole {pole}, which the gain does not move"));
+    }
     let listed = |poles: &[c64]| {
         let pairs = poles.iter().filter(|pole| pole.im >= 0.0).map(|pole| complex(*pole));
         pairs.collect::<Vec<String>>().join(", ")
@@ -246,6 +271,13 @@ fn say(found: &Design) {
     if found.plant.system.period.is_some() {
         let poles = listed(&found.continuous_poles());
         console::note(&format!("             in continuous time, s = ln(z)/T: {poles} [1/s]"));
+    }
+    if let Some(pole) = found.unstable_whole() {
+        console::note(&format!(
+            "warning: the states that are left out make the loop unstable: with them it has the \
+             pole {}",
+            complex(pole)
+        ));
     }
     if let Some((name, rate)) = found.drift() {
         console::note(&format!(

@@ -19,9 +19,32 @@ pub enum Error {
         /// Rows and columns that it has.
         found: (usize, usize),
     },
-    /// A weight or covariance is not symmetric and definite as it must be.
-    #[error("expected {0}")]
-    Weight(&'static str),
+    /// A weight or covariance is not symmetric.
+    #[error(
+        "expected {what} to be symmetric, found {upper} at ({row}, {column}) and {lower} at ({column}, {row})"
+    )]
+    NotSymmetric {
+        /// Which matrix.
+        what: &'static str,
+        /// Row of the entry above the diagonal that differs most from its mirror image.
+        row: usize,
+        /// Its column.
+        column: usize,
+        /// The entry.
+        upper: f64,
+        /// Its mirror image.
+        lower: f64,
+    },
+    /// A weight or covariance is not positive definite, or semidefinite, as it must be.
+    #[error("expected {what} to be positive {definite}, found the eigenvalue {eigenvalue:.6e}")]
+    Indefinite {
+        /// Which matrix.
+        what: &'static str,
+        /// `definite` or `semidefinite`.
+        definite: &'static str,
+        /// The least eigenvalue.
+        eigenvalue: f64,
+    },
     /// Eigenvalues or singular values did not converge.
     #[error("the eigenvalues of {0} do not converge")]
     NoConvergence(&'static str),
@@ -51,6 +74,45 @@ pub(crate) fn expect_shape(
     match found == expected {
         true => Ok(()),
         false => Err(Error::Shape { what, expected, found }),
+    }
+}
+
+/// Fails if a matrix is not symmetric and positive semidefinite, or definite. Errors up to 1e-10 of
+/// the largest entry are rounding.
+pub(crate) fn expect_weight(
+    what: &'static str,
+    matrix: &Mat<f64>,
+    is_definite: bool,
+) -> Result<(), Error> {
+    let n = matrix.nrows();
+    let slack = 1e-10 * matrix.norm_max();
+    for j in 0..n {
+        for i in 0..j {
+            let (upper, lower) = (matrix[(i, j)], matrix[(j, i)]);
+            if (upper - lower).abs() > slack {
+                return Err(Error::NotSymmetric { what, row: i, column: j, upper, lower });
+            }
+        }
+    }
+    // A diagonal matrix has its eigenvalues to the last digit.
+    let is_diagonal = (0..n).all(|j| (0..n).all(|i| i == j || matrix[(i, j)] == 0.0));
+    let values = match is_diagonal {
+        true => (0..n).map(|i| matrix[(i, i)]).collect(),
+        false => symmetric(matrix)
+            .self_adjoint_eigenvalues(faer::Side::Lower)
+            .map_err(|_| Error::NoConvergence(what))?,
+    };
+    let eigenvalue = values.into_iter().fold(f64::INFINITY, f64::min);
+    let definite = if is_definite { "definite" } else { "semidefinite" };
+    let is_fit = match (is_definite, is_diagonal) {
+        (true, true) => eigenvalue > 0.0,
+        (true, false) => symmetric(matrix).llt(faer::Side::Lower).is_ok(),
+        (false, true) => eigenvalue >= 0.0,
+        (false, false) => eigenvalue >= -slack,
+    };
+    match is_fit || n == 0 {
+        true => Ok(()),
+        false => Err(Error::Indefinite { what, definite, eigenvalue }),
     }
 }
 

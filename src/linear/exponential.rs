@@ -2,7 +2,7 @@
 
 use faer::Mat;
 
-use crate::algebra::{Error, expect_finite, identity, part, solve};
+use crate::algebra::{Error, expect_finite, expect_shape, identity, part, solve, symmetric};
 use crate::system::System;
 
 /// Coefficients of the diagonal Padé approximant of degree 13.
@@ -81,4 +81,56 @@ pub fn sampled(system: &System, period: f64) -> Result<System, Error> {
     let power = if n == 0 { identity(m) } else { exponential(&joint)? };
     let (a, b) = (part(&power, 0..n, 0..n), part(&power, 0..n, n..n + m));
     System::new(a, b, system.c.clone(), system.d.clone(), Some(period))
+}
+
+/// Covariance that white noise adds to the state within a period T, if W is its covariance per
+/// second in `ẋ = A x + w`:
+///
+/// ```text
+/// W_T = ∫₀ᵀ e^{A τ} W e^{Aᵀ τ} dτ
+/// ```
+///
+/// W and the result are n × n. The exponential of a block matrix gives it for a short time h, and
+/// `W_2h = W_h + e^{A h} W_h e^{Aᵀ h}` doubles that, so that fast stable poles do not overflow.
+///
+/// # Errors
+/// If shapes do not fit or the result is not finite.
+///
+/// # References
+/// Van Loan, *Computing integrals involving the matrix exponential* (1978), equation 1.2.
+pub fn sampled_noise(a: &Mat<f64>, noise: &Mat<f64>, period: f64) -> Result<Mat<f64>, Error> {
+    let n = a.nrows();
+    expect_shape("A", a.as_ref(), (n, n))?;
+    expect_shape("the covariance of process noise", noise.as_ref(), (n, n))?;
+    if n == 0 {
+        return Ok(noise.clone());
+    }
+    let reach = a.norm_l2() * period;
+    expect_finite("A", a.as_ref())?;
+    let doublings = if reach > 0.5 { libm::ceil(libm::log2(reach / 0.5)) as u32 } else { 0 };
+    let h = period * libm::exp2(-f64::from(doublings));
+    // exp([−A W; 0 Aᵀ] h) = [… e^{−Ah} W_h; 0 e^{Aᵀh}].
+    let joint = Mat::from_fn(2 * n, 2 * n, |i, j| match (i < n, j < n) {
+        (true, true) => -a[(i, j)] * h,
+        (true, false) => noise[(i, j - n)] * h,
+        (false, true) => 0.0,
+        (false, false) => a[(j - n, i - n)] * h,
+    });
+    // A unit of W of its own: the exponential adds W to numbers about one.
+    let unit = noise.norm_max() * h;
+    if unit == 0.0 {
+        return Ok(Mat::zeros(n, n));
+    }
+    let joint =
+        Mat::from_fn(2 * n, 2 * n, |i, j| joint[(i, j)] / if i < n && j >= n { unit } else { 1.0 });
+    let power = exponential(&joint)?;
+    let mut step = part(&power, n..2 * n, n..2 * n).transpose().to_owned();
+    let mut sum = symmetric(&(&step * part(&power, 0..n, n..2 * n)));
+    for _ in 0..doublings {
+        sum = symmetric(&(&sum + &step * &sum * step.transpose()));
+        step = &step * &step;
+    }
+    let sum = Mat::from_fn(n, n, |i, j| sum[(i, j)] * unit);
+    expect_finite("the covariance of a period", sum.as_ref())?;
+    Ok(sum)
 }

@@ -24,6 +24,8 @@
 #![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
 
 mod algebra;
+mod border;
+mod deflation;
 mod exponential;
 mod locus;
 mod lyapunov;
@@ -33,6 +35,7 @@ mod placement;
 mod regulator;
 mod response;
 mod riccati;
+mod sign;
 mod structure;
 mod system;
 mod zeros;
@@ -40,7 +43,8 @@ mod zeros;
 pub use faer::{Mat, MatRef, c64};
 
 pub use algebra::{Error, eigenvalues};
-pub use exponential::{exponential, sampled};
+pub use border::{Fixed, Split, split};
+pub use exponential::{exponential, sampled, sampled_noise};
 pub use locus::{Locus, root_locus};
 pub use lyapunov::gramian;
 pub use margins::{Crossing, Margins, margins};

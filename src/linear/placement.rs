@@ -3,7 +3,8 @@
 use faer::linalg::solvers::Solve as _;
 use faer::{Mat, c64};
 
-use crate::algebra::{Error, Singular, expect_finite, solve};
+use crate::algebra::{Error, Singular, balance, expect_finite, solve};
+use crate::deflation::deflated;
 use crate::riccati::text;
 use crate::structure::controllability;
 use crate::system::System;
@@ -14,15 +15,19 @@ const ROUNDS: u32 = 30;
 /// K for which `A − B K` has these poles.
 ///
 /// One input leaves no choice. Several leave the eigenvectors: they are made as orthogonal to one
-/// another as the poles allow, each in turn, so that poles depend little on errors of A and B.
+/// another as the poles allow, each in turn, so that poles depend little on errors of A and B. A
+/// pole repeated more often than B has independent columns, and any repeated pole of one input,
+/// gets Jordan blocks: `s` repeated k times moves by about the k-th root of an error of the model.
 ///
 /// # Errors
-/// If the poles are not as many as the states or complex ones are no pairs, a pole stands more
-/// often than B has independent columns, or no input reaches some state.
+/// If the poles are not as many as the states or complex ones are not in pairs, or no input reaches
+/// some state; if the gain does not place the poles within rounding.
 ///
 /// # References
 /// Kautsky, Nichols, Van Dooren, *Robust pole assignment in linear state feedback* (1985), method 0
-/// on complex vectors.
+/// on complex vectors, for several inputs; Petkov, Christov, Konstantinov, *A computational
+/// algorithm for pole assignment of linear multiinput systems* (1986), for one input and Jordan
+/// blocks.
 pub fn place(system: &System, poles: &[c64]) -> Result<Mat<f64>, Error> {
     let n = system.states();
     if poles.len() != n {
@@ -30,40 +35,116 @@ pub fn place(system: &System, poles: &[c64]) -> Result<Mat<f64>, Error> {
         return Err(Error::Request(message));
     }
     expect_finite("A", system.a.as_ref())?;
-    let singular = Singular::of(&system.b)?;
-    let reference = singular.values.first().copied().unwrap_or(0.0);
-    let rank = singular.rank(1e-12 * reference).rank;
+    expect_finite("B", system.b.as_ref())?;
     let pairs = paired(poles)?;
-    for pole in &pairs {
-        let count = poles.iter().filter(|other| **other == *pole).count();
-        if count > rank {
-            let message = format!(
-                "the pole {} is asked for {count} times, and the inputs can place it {rank} times",
-                pole.re
-            );
-            return Err(Error::Request(message));
-        }
-    }
     if n == 0 {
         return Ok(Mat::zeros(system.inputs(), 0));
     }
     if let Some(pole) = controllability(system, 1e-12)?.fixed.first() {
         return Err(Error::NoSolution(format!("no input moves the pole {}", text(*pole))));
     }
+    let (scaled, scales, units) = scaled(system);
+    let gain = placed(&scaled, &pairs)?;
+    Ok(Mat::from_fn(system.inputs(), n, |i, j| gain[(i, j)] * units[i] / scales[j]))
+}
+
+/// The system of scaled states and inputs, `x = D z` and `u = U v`, and the diagonals D and U.
+fn scaled(system: &System) -> (System, Vec<f64>, Vec<f64>) {
+    let (a, scales) = balance(system.a.as_ref());
+    let mut b = Mat::from_fn(system.states(), system.inputs(), |i, j| system.b[(i, j)] / scales[i]);
+    let size = match a.norm_l2() {
+        0.0 => 1.0,
+        size => size,
+    };
+    let mut units = Vec::with_capacity(b.ncols());
+    for j in 0..b.ncols() {
+        let norm = (0..b.nrows()).map(|i| b[(i, j)] * b[(i, j)]).sum::<f64>().sqrt();
+        // A power of two is exact.
+        let unit = if norm > 0.0 { libm::exp2(libm::round(libm::log2(size / norm))) } else { 1.0 };
+        (0..b.nrows()).for_each(|i| b[(i, j)] *= unit);
+        units.push(unit);
+    }
+    (System { a, b, ..system.clone() }, scales, units)
+}
+
+/// K of a scaled system.
+fn placed(system: &System, pairs: &[c64]) -> Result<Mat<f64>, Error> {
+    let singular = Singular::of(&system.b)?;
+    let reference = singular.values.first().copied().unwrap_or(0.0);
+    let rank = singular.rank(1e-12 * reference).rank;
+    let most = |pole: &c64| pairs.iter().filter(|other| *other == pole).count();
+    let is_robust = rank > 1 && pairs.iter().all(|pole| most(pole) <= rank);
+    // The choice of eigenvectors fails where inputs differ much: then one pole after the other.
+    let robust = if is_robust { chosen(system, &singular, rank, pairs).ok() } else { None };
+    let robust = robust.map(|gain| (error_of(system, &gain, pairs), gain));
+    if let Some((Ok(error), gain)) = &robust {
+        if *error < SMALL_ERROR {
+            return Ok(gain.clone());
+        }
+    }
+    let gain = deflated(system, pairs)?;
+    let error = error_of(system, &gain, pairs)?;
+    let (error, gain) = match robust {
+        Some((Ok(other), gain)) if other < error => (other, gain),
+        _ => (error, gain),
+    };
+    match gain.is_all_finite() && error < LARGEST_ERROR {
+        true => Ok(gain),
+        false => Err(Error::NoSolution(format!(
+            "the poles are placed with an error of {error:.1e} of the loop's norm alone: inputs \
+             reach some states by {:.1e} of that of others",
+            controllability(system, 1e-12)?.kept
+        ))),
+    }
+}
+
+/// Errors of placed poles, relative to the loop: one that needs no second try, and one that is an
+/// error.
+const SMALL_ERROR: f64 = 1e-11;
+const LARGEST_ERROR: f64 = 1e-7;
+
+/// The relative change of `A − B K` that has a wanted pole: the largest `σₘᵢₙ(A − B K − λ)`, where
+/// states are scaled.
+fn error_of(system: &System, gain: &Mat<f64>, pairs: &[c64]) -> Result<f64, Error> {
+    let closed = &system.a - &system.b * gain;
+    if !closed.is_all_finite() {
+        return Ok(f64::INFINITY);
+    }
+    let n = closed.nrows();
+    let (closed, _) = balance(closed.as_ref());
+    let norm = closed.norm_l2().max(f64::MIN_POSITIVE);
+    let mut worst = 0.0_f64;
+    for pole in pairs {
+        let shifted = Mat::from_fn(n, n, |i, j| {
+            c64::new(closed[(i, j)], 0.0) - if i == j { *pole } else { c64::new(0.0, 0.0) }
+        });
+        let svd = shifted.svd().map_err(|_| Error::NoConvergence("a placement"))?;
+        worst = worst.max(svd.S().column_vector()[n - 1].re / norm);
+    }
+    Ok(worst)
+}
+
+/// The gain of eigenvectors as orthogonal as the poles allow.
+fn chosen(
+    system: &System,
+    singular: &Singular,
+    rank: usize,
+    pairs: &[c64],
+) -> Result<Mat<f64>, Error> {
     let spaces: Vec<Mat<c64>> =
-        pairs.iter().map(|pole| space(system, &singular, rank, *pole)).collect::<Result<_, _>>()?;
-    let vectors = eigenvectors(&pairs, &spaces)?;
-    gain(system, &pairs, &vectors)
+        pairs.iter().map(|pole| space(system, singular, rank, *pole)).collect::<Result<_, _>>()?;
+    let vectors = eigenvectors(pairs, &spaces)?;
+    gain(system, pairs, &vectors)
 }
 
 /// Of each pair the upper one, and all real poles.
 fn paired(poles: &[c64]) -> Result<Vec<c64>, Error> {
+    if !poles.iter().all(|pole| pole.re.is_finite() && pole.im.is_finite()) {
+        return Err(Error::NotFinite("a pole"));
+    }
     let mut lower: Vec<c64> = poles.iter().copied().filter(|pole| pole.im < 0.0).collect();
     let mut kept = Vec::new();
     for pole in poles.iter().filter(|pole| pole.im >= 0.0) {
-        if !(pole.re.is_finite() && pole.im.is_finite()) {
-            return Err(Error::NotFinite("a pole"));
-        }
         if pole.im > 0.0 {
             let conjugate = lower.iter().position(|other| *other == pole.conj());
             let conjugate = conjugate.ok_or_else(|| alone(*pole))?;
@@ -128,9 +209,6 @@ fn eigenvectors(pairs: &[c64], spaces: &[Mat<c64>]) -> Result<Mat<c64>, Error> {
             vector = real(&vector);
         }
         at = put(&mut x, at, *pole, &vector);
-    }
-    if spaces.iter().all(|space| space.ncols() == 1) {
-        return Ok(x);
     }
     for _ in 0..ROUNDS {
         let mut at = 0;

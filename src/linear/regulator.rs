@@ -3,7 +3,7 @@
 use faer::{Mat, c64};
 
 use crate::algebra::{Error, eigenvalues, expect_shape, solve, symmetric};
-use crate::riccati::riccati;
+use crate::riccati::{Words, riccati, riccati_of};
 use crate::system::System;
 
 /// State feedback `u = −K x` of least cost.
@@ -51,39 +51,28 @@ pub struct Filter {
     pub poles: Vec<c64>,
 }
 
+const FILTER: Words = Words {
+    weights: ["the covariance of process noise", "the covariance of measurement noise"],
+    motion: "error",
+    unmoved: "no output shows",
+    unseen: "no noise drives",
+};
+
 /// The Kalman filter in the steady state, of process noise w of covariance `process` (n × n, per
 /// second in continuous time) that adds to the rates of states, or to the next states, and of
 /// measurement noise of covariance `measurement` (p × p): the dual of [`regulator`].
 ///
 /// # Errors
-/// As [`riccati`].
+/// As [`riccati`], with outputs for inputs and noise for weights.
 pub fn filter(
     system: &System,
     process: &Mat<f64>,
     measurement: &Mat<f64>,
 ) -> Result<Filter, Error> {
     let (n, p) = (system.states(), system.outputs());
-    expect_shape("the covariance of process noise", process.as_ref(), (n, n))?;
-    expect_shape("the covariance of measurement noise", measurement.as_ref(), (p, p))?;
-    let found =
-        riccati(&system.dual(), process, measurement, None).map_err(|error| match error {
-            Error::NoSolution(message) => Error::NoSolution(
-                message
-                    .replace(
-                        "no gain makes every motion die out",
-                        "no gain makes every error die out",
-                    )
-                    .replace("no input moves the pole", "no output shows the pole")
-                    .replace("no weight sees the pole", "no noise drives the pole"),
-            ),
-            Error::Weight("a symmetric Q") => {
-                Error::Weight("a symmetric covariance of process noise")
-            }
-            Error::Weight(_) => {
-                Error::Weight("a symmetric, positive definite covariance of measurement noise")
-            }
-            other => other,
-        })?;
+    expect_shape(FILTER.weights[0], process.as_ref(), (n, n))?;
+    expect_shape(FILTER.weights[1], measurement.as_ref(), (p, p))?;
+    let found = riccati_of(&system.dual(), process, measurement, None, &FILTER)?;
     let gain = found.gain.transpose().to_owned();
     let covariance = found.x;
     let update = match system.period {
@@ -92,7 +81,8 @@ pub fn filter(
             let cp = &system.c * &covariance;
             let innovation = symmetric(&(&cp * system.c.transpose() + measurement));
             let update = solve(&innovation, &cp);
-            let update = update.ok_or(Error::Weight("a regular covariance of the innovation"))?;
+            let singular = "the covariance of the innovation is singular";
+            let update = update.ok_or_else(|| Error::NoSolution(singular.to_owned()))?;
             update.transpose().to_owned()
         }
     };

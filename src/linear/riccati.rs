@@ -3,16 +3,20 @@
 use faer::Mat;
 
 use crate::algebra::{
-    Error, above, beside, eigenvalues, expect_finite, expect_shape, identity, solve, solve_right,
-    symmetric,
+    Error, balance, eigenvalues, expect_finite, expect_shape, expect_weight, identity, solve,
+    solve_right, symmetric,
 };
+use crate::border::fixed_pole;
 use crate::lyapunov::{lyapunov, stein};
+use crate::sign::{hamiltonian, stable_solution};
 use crate::structure::controllability;
 use crate::system::System;
 
 const MOST_DOUBLINGS: u32 = 60;
-/// Newton steps that polish the result of doubling: each squares the error, down to rounding.
-const MOST_NEWTON_STEPS: u32 = 4;
+/// Newton steps that polish a first solution: each squares the error, down to rounding.
+const MOST_NEWTON_STEPS: u32 = 30;
+/// Relative residual above which a solution is refused.
+const LARGEST_RESIDUAL: f64 = 1e-7;
 
 /// A stabilising solution of a Riccati equation.
 #[derive(Debug, Clone)]
@@ -38,50 +42,90 @@ pub struct Riccati {
 /// | `r` | m × m | symmetric, positive definite |
 /// | `cross` | n × m | N; zero without it |
 ///
-/// The doubling algorithm converges quadratically and keeps symmetry; Newton's method then takes
-/// the residual down to rounding.
+/// The doubling algorithm converges quadratically and keeps symmetry. If its result does not make
+/// the loop stable, as with an unstable pole that no weight sees and that is mirrored, the sign
+/// function of the Hamiltonian matrix gives the solution. Newton's method takes the residual down
+/// to rounding.
 ///
 /// # Errors
-/// If a matrix does not fit or R is not positive definite; if no solution is stabilising: a pole on
-/// the border of stability that no input moves or no weight sees.
+/// If a matrix does not fit, Q is not positive semidefinite or R not positive definite; if no
+/// solution is stabilising: an unstable pole that no input moves, or a pole on the border of
+/// stability that no input moves or no weight sees.
 ///
 /// # References
 /// Chu, Fan, Lin, Wang, *Structure-preserving algorithms for periodic discrete-time algebraic
 /// Riccati equations* (2004); Chu, Fan, Lin, *A structure-preserving doubling algorithm for
-/// continuous-time algebraic Riccati equations* (2005); Kleinman (1968).
+/// continuous-time algebraic Riccati equations* (2005); Roberts, *Linear model reduction and
+/// solution of the algebraic Riccati equation by use of the sign function* (1980); Kleinman (1968).
 pub fn riccati(
     system: &System,
     q: &Mat<f64>,
     r: &Mat<f64>,
     cross: Option<&Mat<f64>>,
 ) -> Result<Riccati, Error> {
+    riccati_of(system, q, r, cross, &REGULATOR)
+}
+
+/// Names of what an equation is made of, for messages.
+pub(crate) struct Words {
+    /// Q, and R.
+    pub(crate) weights: [&'static str; 2],
+    /// What has to die out.
+    pub(crate) motion: &'static str,
+    /// What a pole is that B does not reach, and one that Q does not.
+    pub(crate) unmoved: &'static str,
+    pub(crate) unseen: &'static str,
+}
+
+const REGULATOR: Words = Words {
+    weights: ["Q", "R"],
+    motion: "motion",
+    unmoved: "no input moves",
+    unseen: "no weight sees",
+};
+
+/// As [`riccati`], with other names in messages.
+pub(crate) fn riccati_of(
+    system: &System,
+    q: &Mat<f64>,
+    r: &Mat<f64>,
+    cross: Option<&Mat<f64>>,
+    words: &Words,
+) -> Result<Riccati, Error> {
     let (n, m) = (system.states(), system.inputs());
     let none = Mat::zeros(n, m);
+    let has_cross = cross.is_some_and(|cross| cross.norm_max() > 0.0);
     let cross = cross.unwrap_or(&none);
-    for (what, matrix, shape) in [("Q", q, (n, n)), ("R", r, (m, m)), ("N", cross, (n, m))] {
+    let [q_name, r_name] = words.weights;
+    for (what, matrix, shape) in [(q_name, q, (n, n)), (r_name, r, (m, m)), ("N", cross, (n, m))] {
         expect_shape(what, matrix.as_ref(), shape)?;
         expect_finite(what, matrix.as_ref())?;
     }
-    if !is_symmetric(q) {
-        return Err(Error::Weight("a symmetric Q"));
-    }
-    if !is_symmetric(r) || r.llt(faer::Side::Lower).is_err() {
-        return Err(Error::Weight("a symmetric, positive definite R"));
-    }
+    expect_weight(q_name, q, false)?;
+    expect_weight(r_name, r, true)?;
     if n == 0 || m == 0 {
         return match n {
             0 => Ok(Riccati { x: Mat::zeros(0, 0), gain: Mat::zeros(m, 0) }),
             _ => Err(Error::Request("expected at least one input, found none".to_owned())),
         };
     }
-    let equation = Equation { system, q: symmetric(q), r: symmetric(r), cross };
-    let first = equation.doubled().ok_or_else(|| equation.unsolvable())?;
-    equation.polished(first)
-}
-
-fn is_symmetric(matrix: &Mat<f64>) -> bool {
-    let difference = matrix - matrix.transpose();
-    difference.norm_max() <= 1e-10 * matrix.norm_max()
+    // Scaled states x = D z: D⁻¹ A D, D⁻¹ B, D Q D, D N; then X = D⁻¹ Z D⁻¹. Powers of two are exact.
+    let (a, d) = balance(system.a.as_ref());
+    let scaled = System {
+        a,
+        b: Mat::from_fn(n, m, |i, j| system.b[(i, j)] / d[i]),
+        c: Mat::zeros(0, n),
+        d: Mat::zeros(0, m),
+        period: system.period,
+    };
+    let q = symmetric(&Mat::from_fn(n, n, |i, j| d[i] * q[(i, j)] * d[j]));
+    let cross = &Mat::from_fn(n, m, |i, j| d[i] * cross[(i, j)]);
+    let equation = Equation { system: &scaled, q, r: symmetric(r), cross, has_cross, words };
+    let Riccati { x, gain } = equation.solved()?;
+    Ok(Riccati {
+        x: Mat::from_fn(n, n, |i, j| x[(i, j)] / d[i] / d[j]),
+        gain: Mat::from_fn(m, n, |i, j| gain[(i, j)] / d[j]),
+    })
 }
 
 /// What is to be solved.
@@ -90,23 +134,46 @@ struct Equation<'s> {
     q: Mat<f64>,
     r: Mat<f64>,
     cross: &'s Mat<f64>,
+    has_cross: bool,
+    words: &'s Words,
 }
 
 impl Equation<'_> {
-    /// A first solution; nothing if the doubling breaks down.
-    fn doubled(&self) -> Option<Mat<f64>> {
-        // N goes into A and Q.
+    /// A, G, H with N taken into A and Q: `Aᵀ X + X A − X G X + H = 0`.
+    fn without_cross(&self) -> Option<(Mat<f64>, Mat<f64>, Mat<f64>)> {
         let (a, b) = (&self.system.a, &self.system.b);
         let through = solve(&self.r, &self.cross.transpose().to_owned())?;
         let a = a - b * &through;
         let h = symmetric(&(&self.q - self.cross * &through));
         let g = symmetric(&(b * solve(&self.r, &b.transpose().to_owned())?));
-        match self.system.period {
-            Some(_) => double(a, g, h),
-            None => {
-                let (a, g, h) = cayley(&a, &g, &h)?;
-                double(a, g, h)
-            }
+        Some((a, g, h))
+    }
+
+    /// The stabilising solution.
+    fn solved(&self) -> Result<Riccati, Error> {
+        let ill =
+            || Error::NoSolution(format!("{} is too close to singular", self.words.weights[1]));
+        let (a, g, h) = self.without_cross().ok_or_else(ill)?;
+        self.expect_solvable(&a, &h)?;
+        let sampled = self.system.period.is_some();
+        let first = match sampled {
+            true => double(a.clone(), g.clone(), h.clone()),
+            false => cayley(&a, &g, &h).and_then(|(a, g, h)| double(a, g, h)),
+        };
+        let found = first.and_then(|first| self.polished(first));
+        let is_good = found.as_ref().is_some_and(|found| found.1 <= 1e-12);
+        let second = match is_good {
+            true => None,
+            false => stable_solution(&a, &g, &h, sampled).and_then(|x| self.polished(x)),
+        };
+        let both = [found, second].into_iter().flatten();
+        match both.reduce(|a, b| if b.1 < a.1 { b } else { a }) {
+            None => Err(self.unsolvable()),
+            Some((found, residual)) if residual <= LARGEST_RESIDUAL => Ok(found),
+            Some((_, residual)) => Err(Error::NoSolution(format!(
+                "the Riccati equation is solved to {residual:.1e} of its largest term only: its \
+                 numbers differ too much in size; scale states or weights"
+            ))),
         }
     }
 
@@ -140,10 +207,26 @@ impl Equation<'_> {
         symmetric(&left)
     }
 
-    /// Newton's steps (Kleinman), each a linear equation of the closed loop.
-    fn polished(&self, mut x: Mat<f64>) -> Result<Riccati, Error> {
-        let unsolvable = || self.unsolvable();
-        let mut gain = self.gain(&x).ok_or_else(unsolvable)?;
+    /// The residual relative to the largest term of the equation.
+    fn relative(&self, x: &Mat<f64>, gain: &Mat<f64>) -> f64 {
+        let a = &self.system.a;
+        let atx = a.transpose() * x;
+        let through = gain.transpose() * &self.r * gain;
+        let terms = match self.system.period {
+            None => atx.norm_l2(),
+            Some(_) => (&atx * a).norm_l2().max(x.norm_l2()),
+        };
+        let size = terms.max(through.norm_l2()).max(self.q.norm_l2());
+        self.residual(x, gain).norm_l2() / size.max(f64::MIN_POSITIVE)
+    }
+
+    /// Newton's steps (Kleinman), each a linear equation of the closed loop; the solution with its
+    /// relative residual, if the loop is stable.
+    fn polished(&self, mut x: Mat<f64>) -> Option<(Riccati, f64)> {
+        let mut gain = self.gain(&x)?;
+        if !self.is_stable(&gain) {
+            return None;
+        }
         let mut left = self.residual(&x, &gain).norm_l2();
         for _ in 0..MOST_NEWTON_STEPS {
             let residual = self.residual(&x, &gain);
@@ -152,54 +235,79 @@ impl Equation<'_> {
                 None => lyapunov(&closed, &residual),
                 Some(_) => stein(&closed, &residual),
             };
-            let step = step.map_err(|_| self.unsolvable())?;
+            let Ok(step) = step else { break };
             let next = symmetric(&(&x + &step));
-            let next_gain = self.gain(&next).ok_or_else(unsolvable)?;
+            let Some(next_gain) = self.gain(&next) else { break };
             let rest = self.residual(&next, &next_gain).norm_l2();
-            if rest.is_nan() || rest >= left {
+            if rest.is_nan() || rest >= left || !self.is_stable(&next_gain) {
                 break;
             }
             (x, gain, left) = (next, next_gain, rest);
         }
-        let closed = &self.system.a - &self.system.b * &gain;
-        let stable = eigenvalues(closed.as_ref())?;
-        match stable.iter().all(|pole| self.system.is_stable_pole(*pole)) {
-            true => Ok(Riccati { x, gain }),
-            false => Err(self.unsolvable()),
+        let relative = self.relative(&x, &gain);
+        Some((Riccati { x, gain }, relative))
+    }
+
+    /// Whether all poles of the loop are stable.
+    fn is_stable(&self, gain: &Mat<f64>) -> bool {
+        let closed = &self.system.a - &self.system.b * gain;
+        let poles = eigenvalues(closed.as_ref());
+        poles.is_ok_and(|poles| poles.iter().all(|pole| self.system.is_stable_pole(*pole)))
+    }
+
+    /// Fails if a pole on the border of stability stays there, whatever the solution.
+    fn expect_solvable(&self, a: &Mat<f64>, h: &Mat<f64>) -> Result<(), Error> {
+        let Words { motion, unmoved, unseen, .. } = self.words;
+        let sampled = self.system.period.is_some();
+        let border = |pole, why: &str| {
+            let pole = text(pole);
+            Error::NoSolution(format!(
+                "no gain makes every {motion} die out: {why} the pole {pole}, which is on the \
+                 border of stability"
+            ))
+        };
+        if let Some(pole) = fixed_pole(&self.system.a, &self.system.b, sampled)? {
+            return Err(border(pole, unmoved));
+        }
+        // Without N each row of Q counts by itself, however small; with it the sum has rounding.
+        let n = h.nrows();
+        let weights = Mat::from_fn(n, n, |i, j| {
+            let is_rounding = h[(i, j)].abs() <= 1e-13 * self.q.norm_max() && self.has_cross;
+            if is_rounding { 0.0 } else { h[(i, j)] }
+        });
+        match fixed_pole(&a.transpose().to_owned(), &weights, sampled)? {
+            Some(pole) => Err(border(pole, unseen)),
+            None => Ok(()),
         }
     }
 
     /// Why there is no solution.
     fn unsolvable(&self) -> Error {
-        let fixed = |system: &System| {
-            let reach = controllability(system, 1e-10);
-            let fixed = reach.map(|reach| reach.fixed).unwrap_or_default();
-            fixed.into_iter().find(|pole| !system.is_stable_pole(*pole))
-        };
-        let border = "no gain makes every motion die out";
-        if let Some(pole) = fixed(self.system) {
+        let Words { motion, unmoved, weights: [q, r], .. } = self.words;
+        let border = format!("no gain makes every {motion} die out");
+        let reach = controllability(self.system, 1e-10);
+        let fixed = reach.map(|reach| reach.fixed).unwrap_or_default();
+        let pole = fixed.into_iter().find(|pole| !self.system.is_stable_pole(*pole));
+        if let Some(pole) = pole {
             let pole = text(pole);
-            return Error::NoSolution(format!("{border}: no input moves the pole {pole}"));
+            return Error::NoSolution(format!("{border}: {unmoved} the unstable pole {pole}"));
         }
-        let seen = above(
-            &beside(&self.q, self.cross),
-            &beside(&self.cross.transpose().to_owned(), &self.r),
-        );
-        let n = self.system.states();
-        let dual = System {
-            a: self.system.a.transpose().to_owned(),
-            b: Mat::from_fn(n, seen.ncols(), |i, j| seen[(i, j)]),
-            c: Mat::zeros(0, n),
-            d: Mat::zeros(0, seen.ncols()),
-            period: self.system.period,
-        };
-        match fixed(&dual) {
-            Some(pole) => {
-                let pole = text(pole);
-                Error::NoSolution(format!("{border}: no weight sees the pole {pole}"))
+        if self.has_cross {
+            let (n, m) = (self.system.states(), self.system.inputs());
+            let joint = Mat::from_fn(n + m, n + m, |i, j| match (i < n, j < n) {
+                (true, true) => self.q[(i, j)],
+                (true, false) => self.cross[(i, j - n)],
+                (false, true) => self.cross[(j, i - n)],
+                (false, false) => self.r[(i - n, j - n)],
+            });
+            if let Err(error) = expect_weight("the matrix of all weights", &joint, false) {
+                return Error::NoSolution(format!("{border}: {error}"));
             }
-            None => Error::NoSolution(format!("{border}: the Riccati equation has no solution")),
         }
+        Error::NoSolution(format!(
+            "{border} within rounding: a pole is close to the border of stability, and what moves \
+             or weights it is small; scale {q} or {r}"
+        ))
     }
 }
 
@@ -235,12 +343,8 @@ fn double(mut a: Mat<f64>, mut g: Mat<f64>, mut h: Mat<f64>) -> Option<Mat<f64>>
 
 /// A continuous equation `Aᵀ X + X A − X G X + H = 0` as a sampled one of the same solution.
 fn cayley(a: &Mat<f64>, g: &Mat<f64>, h: &Mat<f64>) -> Option<(Mat<f64>, Mat<f64>, Mat<f64>)> {
-    let n = a.nrows();
     // Poles of the closed loop: eigenvalues of the Hamiltonian matrix, in pairs ±λ.
-    let hamiltonian = above(
-        &beside(a, &Mat::from_fn(n, n, |i, j| -g[(i, j)])),
-        &Mat::from_fn(n, 2 * n, |i, j| if j < n { -h[(i, j)] } else { -a[(j - n, i)] }),
-    );
+    let hamiltonian = hamiltonian(a, g, h);
     let values = eigenvalues(hamiltonian.as_ref()).ok()?;
     let slowest = values.iter().map(|z| z.re.abs()).fold(f64::INFINITY, f64::min);
     let largest = values.iter().map(|z| libm::hypot(z.re, z.im)).fold(0.0, f64::max);

@@ -124,14 +124,14 @@ pub fn rank(matrix: &Mat<f64>, precision: f64) -> Result<usize, Error> {
     Ok(singular.rank(precision * largest).rank)
 }
 
-/// The pseudoinverse of a matrix.
+/// The pseudoinverse of a matrix; singular values up to `precision` times the largest are zero.
 ///
 /// # Errors
 /// If its singular values do not converge.
-pub fn pseudoinverse(matrix: &Mat<f64>) -> Result<Mat<f64>, Error> {
-    if matrix.nrows() == 0 || matrix.ncols() == 0 {
-        return Ok(Mat::zeros(matrix.ncols(), matrix.nrows()));
-    }
-    let svd = matrix.svd().map_err(|_| Error::NoConvergence("the matrix"))?;
-    Ok(svd.pseudoinverse())
+pub fn pseudoinverse(matrix: &Mat<f64>, precision: f64) -> Result<Mat<f64>, Error> {
+    let singular = Singular::of(matrix)?;
+    let largest = singular.values.first().copied().unwrap_or(0.0);
+    let rank = singular.rank(precision * largest).rank;
+    let left = Mat::from_fn(rank, matrix.nrows(), |i, j| singular.u[(j, i)] / singular.values[i]);
+    Ok(part(&singular.v, 0..matrix.ncols(), 0..rank) * left)
 }

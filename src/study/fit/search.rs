@@ -156,7 +156,9 @@ fn errors(residual: &[f64], matrix: &[f64], columns: usize) -> Vec<Option<f64>> 
     let normal = Mat::from_fn(columns, columns, |i, j| {
         column(i).iter().zip(column(j)).map(|(a, b)| a * b).sum::<f64>()
     });
-    let (Ok(found), Ok(rank)) = (pseudoinverse(&normal), rank(&normal, 1e-12)) else { return none };
+    let rounding = f64::EPSILON * normal.nrows() as f64;
+    let found = pseudoinverse(&normal, rounding);
+    let (Ok(found), Ok(rank)) = (found, rank(&normal, 1e-12)) else { return none };
     if rank < columns {
         return none;
     }

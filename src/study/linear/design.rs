@@ -2,13 +2,15 @@
 
 use std::fmt::Write as _;
 
-use legwork_linear::{Mat, System, c64, filter, place, regulator, sampled};
+use legwork_linear::{Fixed, Mat, System, c64, filter, place, regulator, sampled};
 use legwork_program::{Node, Rate};
 use legwork_runtime::linear::InputPlace;
 use serde_json::{Value, json};
 
 use super::block::Ends;
 use super::ends::{Number, named};
+use super::figures::{list_text, matrix_text, number, of_rate, process, weights};
+use super::reduction::{self, TakenOut, kept, moved, on_outputs};
 use super::{At, LinearRequest, Linearization, json, told};
 use crate::RunFault;
 use crate::error::{Error, ErrorKind};
@@ -38,13 +40,19 @@ pub struct DesignRequest {
     pub at: At,
     /// Whether the block's `x` is an estimate of the states, in their order.
     pub estimate: bool,
+    /// Patterns of the states that the gain is designed on; all without any. A pattern is the name
+    /// of a state, of a signal or block that has it, or has `*` for any characters.
+    pub states: Vec<String>,
+    /// Patterns of states that are left out: they are taken to stay where they are.
+    pub without: Vec<String>,
 }
 
 /// Covariances for a Kalman filter.
 #[derive(Debug, Clone)]
 pub struct Noise {
     /// Of the noise that adds to the rates of states, per second: by name of a state, or of a
-    /// signal that stands for all of its numbers. A period T has T of it.
+    /// signal that stands for all of its numbers. Of a continuous diagram a period T has its
+    /// integral, `∫ e^{Aτ} W e^{Aᵀτ} dτ`; of one with rates T of it, added at the period's end.
     pub process: Vec<(String, f64)>,
     /// Of the noise of measurements: one for each number of `y`, or one for all.
     pub measurement: Vec<f64>,
@@ -61,10 +69,28 @@ pub struct Design {
     pub patch: String,
     /// States that the block sees nothing of, and that are no part of the design.
     pub left_out: Vec<String>,
+    /// States that the request leaves out by name.
+    pub left_out_by_name: Vec<String>,
+    /// Directions of the states that no input moves, or no output shows, and that are no part of
+    /// the design.
+    pub taken_out: Vec<TakenOut>,
+    /// If states are left out by name, the poles of the loop with them.
+    pub whole: Option<Vec<c64>>,
     /// K, or M.
     pub gain: Mat<f64>,
     /// The poles of the loop, or of the estimator.
     pub poles: Vec<c64>,
+}
+
+/// A design without its patch.
+struct Found {
+    plant: Linearization,
+    left_out: Vec<String>,
+    left_out_by_name: Vec<String>,
+    taken_out: Vec<TakenOut>,
+    whole: Option<Vec<c64>>,
+    gain: Mat<f64>,
+    poles: Vec<c64>,
 }
 
 impl Model {
@@ -92,11 +118,12 @@ impl Model {
         };
         let left_out = plant.leave_unseen();
         plant.without(|state| estimators.contains(&state.block));
+        let is_map = plant.system.period.is_some();
         self.at_rate(&mut plant, block.node)?;
-        let (n, m) = (plant.system.states(), plant.system.inputs());
+        let n = plant.system.states();
         let shows = match request.estimate {
             true => Mat::identity(n, n),
-            false => shown(&plant)?,
+            false => plant.system.c.clone(),
         };
         if request.estimate && block.input("x").len() != n {
             let message = format!(
@@ -106,25 +133,50 @@ impl Model {
             );
             return Err(Error::request(message));
         }
+        if !request.estimate {
+            expect_no_feedthrough(&plant)?;
+        }
+        let part = kept(&plant, &request.states, &request.without)?;
+        let state_values = plant.values.clone();
+        let full = plant.clone();
+        plant.keep(&part);
+        let which = match by {
+            Feedback::Weights { .. } => Fixed::Lasting,
+            Feedback::Poles(_) => Fixed::All,
+        };
+        let precision = reduction::precision(&full, is_map);
+        let words = ("motion", "no input moves");
+        let (split, taken_out) = moved(&plant, &plant.system, which, precision, words)?;
         let (gain, poles) = match by {
             Feedback::Weights { q, r } => {
                 let q = weights("x", q, shows.nrows())?;
-                let r = weights("u", r, m)?;
-                let q = shows.transpose() * q * &shows;
-                let found = regulator(&plant.system, &q, &r, None).map_err(told)?;
+                let r = weights("u", r, plant.system.inputs())?;
+                // x = C δ of the states that are kept.
+                let c = Mat::from_fn(shows.nrows(), part.len(), |i, j| shows[(i, part[j])]);
+                let c = c * &split.from;
+                let q = c.transpose() * q * &c;
+                let found = regulator(&split.system, &q, &r, None).map_err(told)?;
                 (found.gain, found.poles)
             }
             Feedback::Poles(poles) => {
-                let poles: Vec<c64> =
-                    poles.iter().map(|s| of_rate(*s, plant.system.period)).collect();
-                (place(&plant.system, &poles).map_err(told)?, poles)
+                expect_poles(poles, &split.system, &taken_out)?;
+                let placed = poles.iter().map(|s| of_rate(*s, plant.system.period));
+                let poles = placed.collect::<Result<Vec<c64>, Error>>()?;
+                (place(&split.system, &poles).map_err(told)?, poles)
             }
         };
-        // u = −K δ and x = C δ: the block's gain is K C⁺.
-        let gain = gain * inverse(&shows)?;
+        let gain = on_outputs(&full, (&shows, &part), (&gain, &split.to))?;
+        let left_out_by_name = full.names_without(&part);
+        let whole = match left_out_by_name.is_empty() {
+            true => None,
+            false => {
+                let closed = &full.system.a - &full.system.b * &gain * &shows;
+                Some(legwork_linear::eigenvalues(closed.as_ref()).map_err(told)?)
+            }
+        };
         let at = |numbers: &[Number]| numbers.iter().map(|one| one.value).collect::<Vec<f64>>();
         let state = match request.estimate {
-            true => plant.values.clone(),
+            true => state_values,
             false => at(&plant.outputs),
         };
         let input = at(&plant.inputs);
@@ -137,7 +189,8 @@ impl Model {
                 if is_number { number(input[0]) } else { list_text(&input) },
             ),
         ];
-        self.designed((plant, left_out), settings, gain, poles).map(Ok)
+        let found = Found { plant, left_out, left_out_by_name, taken_out, whole, gain, poles };
+        self.designed(found, settings).map(Ok)
     }
 
     /// The model and the gain of a Kalman filter, for a block of the inputs `u` and `y` and the
@@ -160,15 +213,25 @@ impl Model {
         };
         plant.without(|state| state.block == request.block);
         let left_out = plant.leave_unseen();
+        let part = kept(&plant, &request.states, &request.without)?;
+        let left_out_by_name = plant.names_without(&part);
+        plant.keep(&part);
+        let continuous = plant.system.period.is_none().then(|| plant.system.a.clone());
+        let precision = reduction::precision(&plant, continuous.is_none());
         self.at_rate(&mut plant, block.node)?;
         let Some(period) = plant.system.period else {
             let message =
                 format!("`{}` is continuous; give it a period by `every:`", request.block);
             return Err(Error::request(message));
         };
-        let process = process(&plant, noise, period)?;
+        let process = process(&plant, noise, (continuous.as_ref(), period))?;
         let measurement = weights("y", &noise.measurement, plant.system.outputs())?;
-        let found = filter(&plant.system, &process, &measurement).map_err(told)?;
+        // What no output shows is what no input moves of the dual system.
+        let (dual, words) = (plant.system.dual(), ("error", "no output shows"));
+        let (split, taken_out) = moved(&plant, &dual, Fixed::Lasting, precision, words)?;
+        let shown = split.from.transpose() * process * &split.from;
+        let found = filter(&split.system.dual(), &shown, &measurement).map_err(told)?;
+        let update = split.to.transpose() * &found.update;
         let System { a, b, c, d, .. } = &plant.system;
         let at = |numbers: &[Number]| numbers.iter().map(|one| one.value).collect::<Vec<f64>>();
         let (input, output) = (at(&plant.inputs), at(&plant.outputs));
@@ -182,7 +245,7 @@ impl Model {
             (path("a"), matrix_text(a, false, false)),
             (path("b"), matrix_text(b, false, one_in)),
             (path("c"), matrix_text(c, one_out, false)),
-            (path("gain"), matrix_text(&found.update, false, one_out)),
+            (path("gain"), matrix_text(&update, false, one_out)),
             (path("input"), listed(&input, one_in)),
             (path("output"), listed(&output, one_out)),
             (path("state"), list_text(&plant.values)),
@@ -194,8 +257,9 @@ impl Model {
             };
             settings.push((path("d"), text));
         }
-        let (gain, poles) = (found.update, found.poles);
-        self.designed((plant, left_out), settings, gain, poles).map(Ok)
+        let (gain, poles, whole) = (update, found.poles, None);
+        let found = Found { plant, left_out, left_out_by_name, taken_out, whole, gain, poles };
+        self.designed(found, settings).map(Ok)
     }
 
     /// The diagram between these ends: continuous, if no block has a period but that of the design
@@ -247,13 +311,7 @@ impl Model {
     }
 
     /// Shows that the diagram takes the patch.
-    fn designed(
-        &self,
-        (plant, left_out): (Linearization, Vec<String>),
-        settings: Vec<(String, String)>,
-        gain: Mat<f64>,
-        poles: Vec<c64>,
-    ) -> Result<Design, Error> {
+    fn designed(&self, found: Found, settings: Vec<(String, String)>) -> Result<Design, Error> {
         let diagram = settings
             .iter()
             .fold(self.diagram().clone(), |diagram, (path, value)| diagram.set(path, value));
@@ -267,7 +325,18 @@ impl Model {
             let _ = writeln!(patch, "        {path:?}: {value},");
         }
         patch.push_str("    },\n)\n");
-        Ok(Design { plant, settings, patch, left_out, gain, poles })
+        let Found { plant, left_out, left_out_by_name, taken_out, whole, gain, poles } = found;
+        Ok(Design {
+            plant,
+            settings,
+            patch,
+            left_out,
+            left_out_by_name,
+            taken_out,
+            whole,
+            gain,
+            poles,
+        })
     }
 }
 
@@ -287,6 +356,9 @@ impl Design {
             "period_s": self.plant.system.period,
             "states": self.plant.states.iter().map(|one| json!(one.name)).collect::<Value>(),
             "left_out": self.left_out,
+            "left_out_by_name": self.left_out_by_name,
+            "taken_out": self.taken_out.iter().map(TakenOut::to_json).collect::<Value>(),
+            "whole_poles": self.whole.as_ref().map(|poles| json::complexes(poles)),
             "inputs": names(&self.plant.inputs),
             "outputs": names(&self.plant.outputs),
             "gain": json::rows(&self.gain),
@@ -303,6 +375,19 @@ impl Design {
         let Some(period) = self.plant.system.period else { return self.poles.clone() };
         let of = |z: &c64| c64::new(z.norm().ln() / period, z.arg() / period);
         self.poles.iter().map(of).collect()
+    }
+
+    /// The most unstable pole of the loop with the states that are left out by name, if there is
+    /// one: it grows by more than rounding.
+    pub fn unstable_whole(&self) -> Option<c64> {
+        let poles = self.whole.as_ref()?;
+        let largest = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
+        let growth = |pole: &c64| match self.plant.system.period {
+            None => pole.re - 1e-6 * largest,
+            Some(_) => pole.norm() - 1.0 - 1e-6,
+        };
+        let worst = poles.iter().max_by(|a, b| growth(a).total_cmp(&growth(b)))?;
+        (growth(worst) > 0.0).then_some(*worst)
     }
 
     /// How fast the state moves where it was designed, in its unit per second: name and rate of the
@@ -346,113 +431,34 @@ fn rates(node: &Node, own: f64) -> Error {
     ))
 }
 
-/// C of the states, if it shows them all.
-fn shown(plant: &Linearization) -> Result<Mat<f64>, Error> {
+/// Fails if the block's input depends on its output at once.
+fn expect_no_feedthrough(plant: &Linearization) -> Result<(), Error> {
     let System { c, d, .. } = &plant.system;
-    if d.norm_max() > 1e-9 * (1.0 + c.norm_max()) {
-        let message = "what the block sees depends on what it puts out, in the same moment";
-        return Err(Error::request(message));
+    match d.norm_max() > 1e-9 * (1.0 + c.norm_max()) {
+        false => Ok(()),
+        true => {
+            let message = "what the block sees depends on what it puts out, in the same moment";
+            Err(Error::request(message))
+        }
     }
-    let n = c.ncols();
-    let rank = legwork_linear::rank(c, 1e-9).map_err(told)?;
-    if rank < n {
-        let unseen: Vec<&str> = (0..n)
-            .filter(|j| (0..c.nrows()).all(|i| c[(i, *j)].abs() < 1e-9))
-            .map(|j| plant.states[j].name.as_str())
-            .collect();
-        let which = match unseen.is_empty() {
-            true => String::new(),
-            false => format!(": not `{}`", unseen.join("`, `")),
-        };
-        return Err(Error::request(format!(
-            "the input `x` of the block shows {rank} of {n} states{which}; connect the others, or \
-             estimate them"
-        )));
-    }
-    Ok(c.clone())
 }
 
-/// C⁺ = (Cᵀ C)⁻¹ Cᵀ.
-fn inverse(c: &Mat<f64>) -> Result<Mat<f64>, Error> {
-    legwork_linear::pseudoinverse(c).map_err(told)
-}
-
-/// A diagonal matrix of weights: one for all numbers, or one for each.
-fn weights(what: &str, given: &[f64], len: usize) -> Result<Mat<f64>, Error> {
-    let given = match given {
-        [one] => vec![*one; len],
-        list if list.len() == len => list.to_vec(),
-        list => {
-            let message = format!("expected 1 or {len} numbers for `{what}`, found {}", list.len());
-            return Err(Error::request(message));
+/// Fails if there are not as many poles as directions that inputs move.
+fn expect_poles(poles: &[c64], system: &System, taken: &[TakenOut]) -> Result<(), Error> {
+    let n = system.states();
+    let found = poles.len();
+    if found == n {
+        return Ok(());
+    }
+    let expected = match taken.len() {
+        0 => format!("expected {n} poles, one for each state, found {found}"),
+        k => {
+            let first = taken.first().map_or(String::new(), TakenOut::text);
+            format!(
+                "expected {n} poles, one for each direction that inputs move, found {found}: they \
+                 do not move {k} directions, such as {first}"
+            )
         }
     };
-    match given.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
-        Some(wrong) => Err(Error::request(format!("expected zero or more, found {wrong}"))),
-        None => Ok(Mat::from_fn(len, len, |i, j| if i == j { given[i] } else { 0.0 })),
-    }
-}
-
-/// The covariance of process noise in a period: of each state the last that names it.
-fn process(plant: &Linearization, noise: &Noise, period: f64) -> Result<Mat<f64>, Error> {
-    let n = plant.states.len();
-    let mut diagonal = vec![0.0; n];
-    for (name, covariance) in &noise.process {
-        let is_named = |state: &&usize| {
-            let own = &plant.states[**state].name;
-            own == name
-                || own.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(['.', '[']))
-        };
-        let all: Vec<usize> = (0..n).collect();
-        let named: Vec<usize> = all.iter().filter(is_named).copied().collect();
-        if named.is_empty() {
-            let known: Vec<&str> = plant.states.iter().map(|one| one.name.as_str()).collect();
-            let known = known.join("`, `");
-            return Err(Error::request(format!("no state `{name}`; there are `{known}`")));
-        }
-        if !(covariance.is_finite() && *covariance >= 0.0) {
-            return Err(Error::request(format!("expected zero or more, found {covariance}")));
-        }
-        named.iter().for_each(|i| diagonal[*i] = covariance * period);
-    }
-    Ok(Mat::from_fn(n, n, |i, j| if i == j { diagonal[i] } else { 0.0 }))
-}
-
-/// s, or z = e^{sT}.
-fn of_rate(s: c64, period: Option<f64>) -> c64 {
-    match period {
-        None => s,
-        Some(period) => {
-            let radius = (s.re * period).exp();
-            let (sin, cos) = (s.im * period).sin_cos();
-            c64::new(radius * cos, radius * sin)
-        }
-    }
-}
-
-/// A number with all its digits.
-fn number(value: f64) -> String {
-    format!("{value:?}")
-}
-
-fn list_text(values: &[f64]) -> String {
-    let texts: Vec<String> = values.iter().map(|value| number(*value)).collect();
-    format!("[{}]", texts.join(", "))
-}
-
-/// Rows of a matrix; one list where it is a single row, or column, that stands for a number. An
-/// entry below 1e-12 of the largest is a residue of the arithmetic and written as 0.
-fn matrix_text(matrix: &Mat<f64>, is_row: bool, is_column: bool) -> String {
-    let nothing = 1e-12 * matrix.norm_max();
-    let entry = |i, j| if matrix[(i, j)].abs() < nothing { 0.0 } else { matrix[(i, j)] };
-    let row = |i: usize| (0..matrix.ncols()).map(|j| entry(i, j)).collect::<Vec<f64>>();
-    if is_row && matrix.nrows() == 1 {
-        return list_text(&row(0));
-    }
-    if is_column && matrix.ncols() == 1 {
-        let column: Vec<f64> = (0..matrix.nrows()).map(|i| entry(i, 0)).collect();
-        return list_text(&column);
-    }
-    let rows: Vec<String> = (0..matrix.nrows()).map(|i| list_text(&row(i))).collect();
-    format!("[{}]", rows.join(", "))
+    Err(Error::request(expected))
 }

@@ -5,7 +5,9 @@ mod analysis;
 mod block;
 mod design;
 mod ends;
+mod figures;
 mod json;
+mod reduction;
 mod sine;
 
 use legwork_linear::{Mat, System, sampled};
@@ -23,6 +25,7 @@ pub use analysis::Analysis;
 pub use design::{Design, DesignRequest, Feedback, Noise};
 pub use ends::Number;
 pub use legwork_linear as algebra;
+pub use reduction::TakenOut;
 pub use sine::SineRequest;
 
 /// When a diagram is linearised.
@@ -212,6 +215,17 @@ impl Linearization {
     fn without(&mut self, is_left_out: impl Fn(&StateName) -> bool) {
         let kept: Vec<usize> =
             (0..self.states.len()).filter(|i| !is_left_out(&self.states[*i])).collect();
+        self.keep(&kept);
+    }
+
+    /// Names of the states that are not kept.
+    fn names_without(&self, kept: &[usize]) -> Vec<String> {
+        let all = self.states.iter().enumerate();
+        all.filter(|(i, _)| !kept.contains(i)).map(|(_, state)| state.name.clone()).collect()
+    }
+
+    /// Keeps these states; others stay where they are.
+    fn keep(&mut self, kept: &[usize]) {
         let (m, p) = (self.system.inputs(), self.system.outputs());
         let System { a, b, c, .. } = &self.system;
         let n = kept.len();
