@@ -16,7 +16,8 @@
 //!
 //! No input makes this crate panic, and none takes memory out of proportion to its size: counts in
 //! a file are believed only as far as bytes for them are there, and a scene may place its
-//! geometries at most [`MOST_TRIANGLES`] triangles in all. No file is opened: what a glTF file
+//! geometries at most [`MOST_TRIANGLES`] triangles in all, and 100 000 nodes, geometries and
+//! primitives, so that time is bounded too. No file is opened: what a glTF file
 //! names beside itself comes from a function of the caller.
 
 // Each of these says why no input reaches it.
@@ -31,6 +32,7 @@ mod solid;
 mod tests;
 mod topology;
 mod uri;
+mod xml;
 
 pub use error::MeshError;
 pub use hull::{Hull, HullError};
@@ -39,3 +41,4 @@ pub use read::{Format, MOST_TRIANGLES, read};
 pub use solid::Solid;
 pub use topology::Topology;
 pub use uri::percent_decoded;
+pub use xml::check_xml;

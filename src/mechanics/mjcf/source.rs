@@ -183,6 +183,10 @@ impl Document {
             let is_ours = first_element(&text).is_some_and(|first| OURS.contains(&first));
             self.files.push(File { path: path.clone(), text: text.clone(), is_ours });
             // Elements nest without recursion in roxmltree; entities are off with DTDs.
+            if let Err((at, problem)) = legwork_mesh::check_xml(&text) {
+                self.error(Place { file, at }, problem);
+                continue;
+            }
             let parsed = match roxmltree::Document::parse(&text) {
                 Ok(parsed) => parsed,
                 Err(error) => {

@@ -1,5 +1,6 @@
 //! COLLADA: geometries, placed by a scene of nodes.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -10,15 +11,23 @@ use super::{bounded, fan, strip};
 use crate::error::MeshError;
 use crate::mesh::{Material, Mesh, Stretch, Texture};
 use crate::uri::percent_decoded;
+use crate::xml::check_xml;
 
-/// Most nodes of a scene, those of repeated instances counted each time.
+/// Most nodes and geometries of a scene, those of repeated instances counted each time.
 const MOST_NODES: usize = 100_000;
+
+/// Most elements of them, counted in the same way.
+const MOST_ELEMENTS: usize = 1_000_000;
 
 /// Reads the scene, or all geometries as they are if there is none.
 pub(super) fn read(bytes: &[u8]) -> Result<Mesh, MeshError> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| MeshError::malformed(format!("the text is not UTF-8: {error}")))?;
     let text = text.trim_start_matches('\u{feff}');
+    check_xml(text).map_err(|(at, what)| {
+        let before = text.get(..at).unwrap_or_default();
+        MeshError::line(1 + before.matches('\n').count(), what)
+    })?;
     let options = ParsingOptions { nodes_limit: 50_000_000, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options)
         .map_err(|error| MeshError::line(error.pos().row as usize, "expected well-formed XML"))?;
@@ -27,8 +36,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Mesh, MeshError> {
         // It may be any file, so that nothing of it is shown.
         return Err(MeshError::malformed("expected <COLLADA>, found another element"));
     }
-    let (ids, geometries, textured) = (HashMap::new(), HashMap::new(), HashMap::new());
-    let mut reader = Reader { ids, geometries, textured, nodes: 0 };
+    let mut reader = Reader::default();
     for node in root.descendants().filter(Node::is_element) {
         if let Some(id) = node.attribute("id") {
             reader.ids.entry(id).or_insert(node);
@@ -76,14 +84,19 @@ fn to_metres(root: Node<'_, '_>) -> Matrix4<f64> {
     Matrix4::new_scaling(meter.filter(|meter| meter.is_finite() && *meter > 0.0).unwrap_or(1.0))
 }
 
+#[derive(Default)]
 struct Reader<'a, 'input> {
     ids: HashMap<&'a str, Node<'a, 'input>>,
     /// What was read already, by where it begins.
     geometries: HashMap<usize, Geometry<'a>>,
     /// The points of textures that were read already, by where their source begins.
     textured: HashMap<usize, Option<Points>>,
-    /// How many nodes have been placed.
+    /// The same of materials, and of what instances stand for.
+    materials: RefCell<HashMap<usize, Material>>,
+    shapes: HashMap<usize, Option<Node<'a, 'input>>>,
+    /// How many nodes and geometries have been placed, and elements of them looked at.
     nodes: usize,
+    elements: usize,
 }
 
 /// Points of a texture.
@@ -125,11 +138,8 @@ impl<'a, 'input> Reader<'a, 'input> {
     ) -> Result<(), MeshError> {
         let mut open = vec![(scene, place)];
         while let Some((node, above)) = open.pop() {
-            self.nodes += 1;
-            if self.nodes > MOST_NODES {
-                let message = format!("its scene has more than {MOST_NODES} nodes");
-                return Err(MeshError::malformed(message));
-            }
+            self.count_node()?;
+            self.count_elements(node)?;
             let here = above * own_placement(node)?;
             let mut below = Vec::new();
             for part in node.children().filter(Node::is_element) {
@@ -139,7 +149,8 @@ impl<'a, 'input> Reader<'a, 'input> {
                         below.extend(self.target(part, "url").map(|node| (node, here)));
                     }
                     "instance_geometry" | "instance_controller" => {
-                        let bound = self.bound(part);
+                        self.count_node()?;
+                        let bound = self.bound(part)?;
                         if let Some(geometry) = self.shape(part) {
                             self.geometry(geometry, &here, &bound, mesh)?;
                         }
@@ -153,22 +164,53 @@ impl<'a, 'input> Reader<'a, 'input> {
         Ok(())
     }
 
+    fn count_node(&mut self) -> Result<(), MeshError> {
+        self.nodes += 1;
+        if self.nodes > MOST_NODES {
+            let message = format!("its scene has more than {MOST_NODES} nodes");
+            return Err(MeshError::malformed(message));
+        }
+        Ok(())
+    }
+
+    /// Counts what a node holds, which is looked at each time that it is placed.
+    fn count_elements(&mut self, node: Node<'a, 'input>) -> Result<(), MeshError> {
+        self.elements += node.children().take(MOST_ELEMENTS).count();
+        if self.elements > MOST_ELEMENTS {
+            let message = format!("its scene has more than {MOST_ELEMENTS} elements");
+            return Err(MeshError::malformed(message));
+        }
+        Ok(())
+    }
+
     /// The geometry of an instance, that of the skin if it has bones.
-    fn shape(&self, instance: Node<'a, 'input>) -> Option<Node<'a, 'input>> {
+    fn shape(&mut self, instance: Node<'a, 'input>) -> Option<Node<'a, 'input>> {
         let target = self.target(instance, "url")?;
-        match child(target, "skin") {
+        let key = target.range().start;
+        if let Some(known) = self.shapes.get(&key) {
+            return *known;
+        }
+        let shape = match child(target, "skin") {
             Some(skin) => self.target(skin, "source"),
             None => Some(target),
-        }
+        };
+        self.shapes.insert(key, shape);
+        shape
     }
 
     /// The materials of an instance, by the names that its geometry uses.
-    fn bound(&self, instance: Node<'a, 'input>) -> Bound<'a, 'input> {
-        let bind = child(instance, "bind_material").and_then(|b| child(b, "technique_common"));
+    fn bound(&mut self, instance: Node<'a, 'input>) -> Result<Bound<'a, 'input>, MeshError> {
+        self.count_elements(instance)?;
+        let Some(bind) = child(instance, "bind_material") else { return Ok(Bound::new()) };
+        self.count_elements(bind)?;
+        let bind = child(bind, "technique_common");
+        if let Some(bind) = bind {
+            self.count_elements(bind)?;
+        }
         let bound = bind.into_iter().flat_map(|bind| bind.children());
-        bound
-            .filter_map(|one| Some((one.attribute("symbol")?, self.target(one, "target")?)))
-            .collect()
+        let target =
+            |one: Node<'a, 'input>| Some((one.attribute("symbol")?, self.target(one, "target")?));
+        Ok(bound.filter_map(target).collect())
     }
 
     /// Adds a geometry to the mesh.
@@ -189,6 +231,14 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
         let Some(geometry) = self.geometries.get(&key) else { return Ok(()) };
         let triangles: usize = geometry.stretches.iter().map(|all| all.triangles.len()).sum();
+        self.elements += geometry.stretches.len();
+        if self.elements > MOST_ELEMENTS {
+            let message = format!("its scene has more than {MOST_ELEMENTS} elements");
+            return Err(MeshError::malformed(message));
+        }
+        if triangles == 0 {
+            return Ok(());
+        }
         bounded(mesh.triangles.len() + triangles)?;
         bounded(mesh.vertices.len() + geometry.vertices.len())?;
         let stretches: Vec<Stretch<'_>> = (geometry.stretches.iter())
@@ -261,6 +311,16 @@ impl<'a, 'input> Reader<'a, 'input> {
 
     /// Diffuse colour and texture of a `<material>`.
     fn material(&self, material: Node<'a, 'input>) -> Material {
+        let key = material.range().start;
+        if let Some(known) = self.materials.borrow().get(&key) {
+            return known.clone();
+        }
+        let read = self.read_material(material);
+        self.materials.borrow_mut().insert(key, read.clone());
+        read
+    }
+
+    fn read_material(&self, material: Node<'a, 'input>) -> Material {
         let effect = child(material, "instance_effect").and_then(|i| self.target(i, "url"));
         let Some(effect) = effect else { return Material::default() };
         let diffuse = effect.descendants().find(|node| node.has_tag_name_of("diffuse"));

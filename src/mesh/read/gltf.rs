@@ -1,5 +1,6 @@
 //! glTF 2.0: the meshes of the default scene, as text with files beside it or in one binary file.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::error::MeshError;
 use crate::mesh::{Material, Mesh, Stretch, Texture};
 use crate::uri::percent_decoded;
 
-/// Most nodes of a scene.
+/// Most nodes of a scene, and most primitives of them, each counted as often as it is placed.
 const MOST_NODES: usize = 100_000;
 
 /// What of the file's JSON is used.
@@ -155,7 +156,7 @@ pub(super) fn read(
     let buffers = buffers(&root, binary, beside)?;
     let pictures: Vec<_> =
         root.images.iter().map(|image| picture(&root, &buffers, image)).collect();
-    let file = File { root: &root, buffers: &buffers, pictures: &pictures };
+    let mut file = File { root: &root, buffers: &buffers, pictures: &pictures, placed: 0 };
     let mut mesh = Mesh::default();
     // The scene has y up, robots have z up: y to z, z to −y.
     let turn = Matrix4::new(1., 0., 0., 0., 0., 0., -1., 0., 0., 1., 0., 0., 0., 0., 0., 1.);
@@ -223,8 +224,17 @@ fn buffers(
     binary: Option<&[u8]>,
     beside: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
 ) -> Result<Vec<Arc<[u8]>>, MeshError> {
-    let mut all = Vec::new();
+    let mut all: Vec<Arc<[u8]>> = Vec::new();
+    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
     for (index, buffer) in root.buffers.iter().enumerate() {
+        // A file that several buffers name is there once.
+        if let Some(same) = buffer.uri.as_deref().and_then(|uri| known.get(uri))
+            && all[*same].len() >= buffer.byte_length
+        {
+            all.push(Arc::clone(&all[*same]));
+            continue;
+        }
+        known.extend(buffer.uri.as_deref().map(|uri| (uri, index)));
         let bytes = match (&buffer.uri, binary) {
             (None, Some(binary)) if index == 0 => binary.to_vec(),
             (None, _) => return Err(MeshError::malformed(format!("buffer {index} has no data"))),
@@ -272,11 +282,23 @@ struct File<'f> {
     buffers: &'f [Arc<[u8]>],
     /// Those of the images that have one.
     pictures: &'f [Option<Texture>],
+    /// How many primitives have been placed.
+    placed: usize,
 }
 
 impl File<'_> {
     /// Adds the triangles of a mesh.
-    fn add(&self, shape: &Shape, place: &Matrix4<f64>, mesh: &mut Mesh) -> Result<(), MeshError> {
+    fn add(
+        &mut self,
+        shape: &Shape,
+        place: &Matrix4<f64>,
+        mesh: &mut Mesh,
+    ) -> Result<(), MeshError> {
+        self.placed += shape.primitives.len();
+        if self.placed > MOST_NODES {
+            let message = format!("its scene has more than {MOST_NODES} primitives");
+            return Err(MeshError::malformed(message));
+        }
         let Self { root, buffers, .. } = *self;
         for primitive in &shape.primitives {
             let mode = primitive.mode.unwrap_or(4);
@@ -291,13 +313,19 @@ impl File<'_> {
                 5 => strip(&corners).collect(),
                 _ => fan(&corners).collect(),
             };
+            if triangles.is_empty() {
+                continue;
+            }
             bounded(mesh.triangles.len() + triangles.len())?;
             bounded(mesh.vertices.len() + vertices.len())?;
             let material = self.material(primitive.material);
             // A mistake in what is only looked at leaves the surface without a picture.
-            let textured = primitive.attributes.textured.filter(|_| material.texture.is_some());
+            let textured = primitive.attributes.textured.filter(|textured| {
+                let accessor = root.accessors.get(*textured);
+                let fits = accessor.is_some_and(|accessor| accessor.count == vertices.len());
+                fits && material.texture.is_some()
+            });
             let points = textured.and_then(|textured| points(root, buffers, textured).ok());
-            let points = points.filter(|points| points.len() == vertices.len());
             let coordinates: Vec<[[f32; 2]; 3]> = points.map_or_else(Vec::new, |points| {
                 triangles.iter().map(|corners| corners.map(|i| points[i as usize])).collect()
             });

@@ -377,6 +377,82 @@ fn gltf_as_text_and_binary() {
     assert_eq!(error, "it names `box.bin`, which cannot be read: there is no other file");
 }
 
+/// What takes a time beyond proportion: each against each of many attributes or namespaces, and
+/// instances of instances.
+#[test]
+fn files_take_a_time_in_proportion() {
+    let refused = |name: &str, text: &str| load(name, text.as_bytes()).unwrap_err().to_string();
+    let attributes = |count: usize| -> String {
+        (0..count).map(|k| format!(" a{k} = \"\"")).collect::<Vec<_>>().concat()
+    };
+    let nested = |count: usize, blank: &str| {
+        let open: String =
+            (0..count).map(|k| format!("<a xmlns:a{k}{blank}={blank}\"u{k}\">\n")).collect();
+        format!("<COLLADA>{open}{}</COLLADA>", "</a>".repeat(count))
+    };
+    let flat = |count: usize| {
+        let all: String = (0..count).map(|k| format!("<a xmlns='u{k}'/>")).collect();
+        format!("<!-- < > --><COLLADA>{all}</COLLADA>")
+    };
+    let no_triangles = "it has no triangles";
+    for (text, told) in [
+        (format!("<COLLADA{}/>", attributes(256)), no_triangles),
+        (format!("\n<COLLADA{}/>", attributes(257)), "line 2: an element of more than 256 attr"),
+        (nested(64, ""), no_triangles),
+        (nested(65, ""), "line 65: more than 64 namespaces"),
+        (nested(65, " "), "line 65: more than 64 namespaces"),
+        (nested(65, "\n"), "more than 64 namespaces"),
+        (flat(64), no_triangles),
+        (flat(65), "more than 64 namespaces"),
+        // The same one again is no other, and what is in a value or a comment is not one.
+        (format!("<COLLADA>{}</COLLADA>", "<a xmlns:a=\"u\"/>".repeat(500)), no_triangles),
+        (format!("<COLLADA a=\"{}\"/>", "xmlns:a='u' > ".repeat(99)), no_triangles),
+    ] {
+        let found = refused("a.dae", &text);
+        assert!(found.contains(told), "{found}; expected {told}\n{text:.90}");
+    }
+    let geometry = "<library_geometries><geometry id=\"g\"><mesh><vertices><input \
+                    semantic=\"POSITION\" source=\"#s\"/></vertices><source id=\"s\">\
+                    <float_array>0 0 0 1 0 0 0 1 0</float_array></source>TRIANGLES</mesh>\
+                    </geometry></library_geometries>";
+    let scene = |shape: &str, times: usize, inner: &str| {
+        format!(
+            "<COLLADA>{shape}<library_nodes><node id=\"n\">{}</node></library_nodes>\
+             <library_visual_scenes><visual_scene id=\"v\">{}</visual_scene>\
+             </library_visual_scenes><scene><instance_visual_scene url=\"#v\"/></scene></COLLADA>",
+            inner.repeat(times),
+            "<instance_node url=\"#n\"/>".repeat(times)
+        )
+    };
+    let instance = "<instance_geometry url=\"#g\"/>";
+    let empty = geometry.replace("TRIANGLES", "");
+    let one = "<triangles><input semantic=\"VERTEX\" offset=\"0\"/><p>0 1 2</p></triangles>";
+    let full = geometry.replace("TRIANGLES", one);
+    for shape in [&empty, &full] {
+        let found = refused("a.dae", &scene(shape, 400, instance));
+        assert_eq!(found, "its scene has more than 100000 nodes");
+    }
+    let found = refused("a.dae", &scene(&empty, 1100, "<extra/>"));
+    assert_eq!(found, "its scene has more than 1000000 elements");
+    let mesh = load("a.dae", scene(&full, 30, instance).as_bytes()).expect("a mesh");
+    assert_eq!(mesh.triangles.len(), 900);
+    // Nodes of a mesh of primitives without vertices.
+    let primitives = |times: usize| {
+        let json = gltf("", 168).replace("[1]", &format!("[{}]", vec!["1"; times].join(", ")));
+        let at = json.find("[{\"attributes\"").expect("primitives");
+        let end = at + json[at..].find("}]").expect("an end") + 2;
+        let all = vec!["{\"attributes\": {\"POSITION\": 0}}"; times].join(", ");
+        let json = format!("{}[{all}]{}", &json[..at], &json[end..]);
+        let json = json.replace("\"count\": 8", "\"count\": 0");
+        json.replace("\"buffers\": [{", "\"buffers\": [{\"uri\": \"b\", ")
+    };
+    let mut beside = |_: &str| Ok(vec![0; 168]);
+    let mut load = |times| read("a.gltf", primitives(times).as_bytes(), &mut beside);
+    let found = load(400).unwrap_err().to_string();
+    assert_eq!(found, "its scene has more than 100000 primitives");
+    assert_eq!(load(30).unwrap_err(), MeshError::Empty);
+}
+
 #[test]
 fn names_tell_the_format() {
     let error = load("robot.step", b"").unwrap_err().to_string();

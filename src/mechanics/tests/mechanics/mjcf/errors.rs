@@ -19,6 +19,17 @@ fn body(text: &str) -> String {
     found.strip_prefix("model.xml:").unwrap().to_owned()
 }
 
+/// The reader of XML takes a time that grows with their product.
+#[test]
+fn namespaces_and_attributes_have_a_bound() {
+    let spaces: String = (0..65).map(|k| format!("<a xmlns:a{k}=\"u{k}\">")).collect();
+    let found = refused(&format!("{spaces}{}", "</a>".repeat(65)));
+    assert!(found.starts_with("model.xml:2:") && found.contains("more than 64 name"), "{found}");
+    let many: String = (0..257).map(|k| format!(" a{k}=\"\"")).collect();
+    let found = refused(&format!("<option{many}/>"));
+    assert!(found.contains("an element of more than 256 attributes"), "{found}");
+}
+
 #[test]
 fn mistakes_have_a_place() {
     for (text, expected) in [
