@@ -3,7 +3,7 @@
 mod assembly;
 
 use legwork_block::quantity::{
-    Damping, Dimensionless, Force, NonNegative, Positive, Stiffness, Velocity,
+    AngularVelocity, Damping, Dimensionless, Force, NonNegative, Positive, Stiffness, Velocity,
 };
 use legwork_block::{
     Block, Dim, Fault, Invalid, Outcome, OutputCx, Ports, Sizes, Solver, Vector, block, parameters,
@@ -40,7 +40,7 @@ pub(crate) use assembly::{SCALE_GRAVITY, stack_jacobian};
 /// `jacobian` of the problem is then that of the closed mechanism too, so that `J M⁻¹ Jᵀ` is G.
 ///
 /// At velocity level a contact that is farther from the ground than it could come in this step at
-/// its speed and `max_speed` more is inactive. Only active contacts are assembled, without rows of
+/// its speed and `max_speed` more (`max_rate` for rows without surfaces) is inactive. Only active contacts are assembled, without rows of
 /// the Jacobian that are zero, as the tangential ones of a joint limit: a robot in the air costs
 /// next to nothing.
 ///
@@ -121,10 +121,13 @@ pub struct GaussContact {
     /// Velocity level: share of a penetration to remove in one step, up to 1 [1].
     #[default = 0.2]
     pub recovery_share: NonNegative<Dimensionless>,
-    /// Velocity level: speed that no contact ever gains within a step [m/s, for joint limits
-    /// rad/s]. One that gains more may sink in.
+    /// Velocity level: speed that no contact of surfaces ever gains within a step [m/s]. One that
+    /// gains more may sink in.
     #[default = "50 m/s"]
     pub max_speed: Positive<Velocity>,
+    /// The same for rows without surfaces, as joint limits [rad/s, of sliding joints m/s].
+    #[default = "50 rad/s"]
+    pub max_rate: Positive<AngularVelocity>,
     /// Velocity level: speed of approach above which a contact with restitution bounces [m/s].
     #[default = "2 cm/s"]
     pub bounce_speed: NonNegative<Velocity>,

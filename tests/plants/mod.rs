@@ -15,6 +15,7 @@ mod joint_limits;
 mod joint_springs;
 mod kinds;
 mod predictive;
+mod pushed;
 mod quadruped;
 mod quadruped_state;
 mod trot;

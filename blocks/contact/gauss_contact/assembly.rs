@@ -103,11 +103,12 @@ impl GaussContact {
             None => active.fill(1.0),
         }
         let given = inputs.optional(plan.mu).unwrap_or(friction);
-        let reach = time_step * self.max_speed.value();
+        let reach = [self.max_speed.value(), self.max_rate.value()].map(|most| time_step * most);
         for i in 0..active.len() {
             gap[i] = points.leaf(i, ContactBus::GAP)[0];
             let way = time_step * points.leaf(i, ContactBus::VELOCITY)[2].min(0.0);
-            if self.level == Level::Velocity && gap[i] + way > reach {
+            let is_row = points.leaf(i, ContactBus::ROW)[0] != 0.0;
+            if self.level == Level::Velocity && gap[i] + way > reach[usize::from(is_row)] {
                 active[i] = 0.0;
             }
             let own = points.leaf(i, ContactBus::FRICTION)[0];

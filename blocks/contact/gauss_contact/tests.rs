@@ -284,6 +284,26 @@ fn with_constraints_the_problem_is_that_of_the_closed_mechanism() {
     }
 }
 
+/// Speeds of surfaces and rates of joints have limits of their own.
+#[test]
+fn a_row_without_surfaces_has_a_reach_of_its_own() {
+    let mut robot = Robot::random(6);
+    robot.gaps = [0.03, 0.03, 0.03];
+    robot.nu.fill(0.0);
+    for (rate, speed, expected) in [
+        ("10 rad/s", "50 m/s", [1.0, 0.0, 1.0]),
+        ("50 rad/s", "10 m/s", [0.0, 1.0, 0.0]),
+        ("50 rad/s", "50 m/s", [1.0, 1.0, 1.0]),
+    ] {
+        let gauss: GaussContact = block(json!({ "mu": 0.7, "max_rate": rate, "max_speed": speed }));
+        let mut rig = Harness::new(gauss, &ports()).expect("planned");
+        robot.write(&mut rig);
+        rig.set_leaf("points", ContactBus::LEAVES + ContactBus::ROW, &[1.0]);
+        rig.output(0.0).expect("no fault");
+        assert_eq!(rig.leaf("problem", ContactProblemBus::ACTIVE), expected, "{rate}, {speed}");
+    }
+}
+
 /// Far contacts are left out, each contact has its own friction first, and a contact without
 /// tangential rows carries no tangential force whichever solver is asked.
 #[test]

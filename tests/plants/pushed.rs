@@ -1,0 +1,61 @@
+//! A push that acts on a robot is seen by every contact law: what friction can hold stays.
+
+use super::harness::run_text;
+
+/// Masks of the library, and how far the box may creep in the half second [mm].
+///
+/// Regularised friction holds by slip, here of half its speed of 1 mm/s.
+const LAWS: [(&str, f64); 6] = [
+    (r#"file: "std:masks/gauss_contact.ron", qp: ActiveSetQp()"#, 1e-6),
+    (r#"file: "std:masks/gauss_contact.ron", qp: PrincipalPivoting()"#, 1e-6),
+    (r#"file: "std:masks/gauss_contact.ron", cone: Pyramid(), qp: Lemke()"#, 1e-6),
+    (r#"file: "std:masks/implicit_contact.ron", slip_speed: "1 mm/s""#, 0.6),
+    (r#"file: "std:masks/linear_contact.ron", slip_speed: "1 mm/s""#, 0.6),
+    (r#"file: "std:masks/hunt_crossley_contact.ron", slip_speed: "1 mm/s""#, 0.6),
+];
+
+/// How far a box moves that is pushed in a direction with half of its friction [mm].
+fn way(law: &str, angle: f64, is_seen: bool) -> f64 {
+    let (sin, cos) = angle.sin_cos();
+    let (x, y) = (0.5 * 0.6 * 9.81 * cos, 0.5 * 0.6 * 9.81 * sin);
+    let seen = if is_seen { r#", "external": "push.y""# } else { "" };
+    let text = format!(
+        r#"#![enable(implicit_some)]
+        Diagram(
+            format: 2,
+            run: (stop: "0.5 s", step: "1 ms", solver: SemiImplicitEuler),
+            robots: {{ "box": FreeBody(mass: "1 kg", shape: Box(size: [0.2, 0.2, 0.02])) }},
+            blocks: {{
+                "none": Constant(value: "=zeros(0)"),
+                "hand": Constant(value: ["{x} N", "{y} N", "0 N"]),
+                "nothing": Constant(value: "=zeros(3)"),
+                "push": Concat(count: 2, in: {{ "u1": "hand.y", "u2": "nothing.y" }}),
+                "at": Collisions(robot: "box", ground: Level, contacts: 4, in: {{ "state": "body.state" }}),
+                "dyn": RobotDynamics(robot: "box", in: {{ "state": "body.state" }}),
+                "law": Mask(robot: "box", mu: 0.6, {law}, in: {{
+                    "state": "body.state", "points": "at.contacts", "tau": "none.y"{seen} }}),
+                "accel": ConstrainedAcceleration(loops: false, in: {{ "dynamics": "dyn.bus",
+                    "tau": "none.y", "external": "push.y", "points": "at.contacts", "f": "law.f" }}),
+                "body": FloatingBase(robot: "box", init: (position: [0, 0, 0.01]),
+                    in: {{ "nu_dot": "accel.nu_dot" }}),
+            }},
+            log: ["body.state.base.position"],
+        )"#
+    );
+    let (_, rows) = run_text(&text, "body.state.base.position");
+    let (_, last) = rows.last().unwrap();
+    1e3 * last[0].hypot(last[1])
+}
+
+#[test]
+fn every_law_of_contact_sees_a_push() {
+    for (law, most) in LAWS {
+        for angle in [0.0, 0.4, 0.785, 2.0] {
+            let way = way(law, angle, true);
+            assert!(way < most, "{law} at {angle} rad: {way:.3e} mm");
+        }
+    }
+    // A law that does not see it holds one step late.
+    let blind = way(LAWS[0].0, 0.4, false);
+    assert!(blind > 0.1, "{blind:.3e} mm");
+}
