@@ -2,9 +2,11 @@
 
 use std::rc::Rc;
 
-use super::functions::{FUNCTIONS, METHODS, MODULE, call_function, call_method, format_text};
-use super::parse::Expression;
-use super::value::{LONGEST, Value};
+use super::functions::{METHODS, MODULES, call_function};
+use super::methods::call_method;
+use super::operate::{binary, compare, fits, index, slice, unary};
+use super::parse::{Each, Expression, Kind, Lambda};
+use super::value::{Names, Value};
 
 /// Where names get their values, and how much may still be done.
 pub(super) trait Scope {
@@ -20,6 +22,8 @@ pub(super) trait Scope {
     fn name_in(&mut self, names: usize, name: &str) -> Result<Option<Value>, String>;
     /// The value of an argument of the file.
     fn argument(&mut self, name: &str) -> Option<Value>;
+    /// A name of a file beside this one that holds wherever it is read.
+    fn place_of(&mut self, name: &str) -> String;
     /// The text of a file, by the name that the robot file has for it.
     ///
     /// # Errors
@@ -27,6 +31,8 @@ pub(super) trait Scope {
     fn load(&mut self, name: &str) -> Result<String, String>;
     /// Steps that may still be done.
     fn fuel(&mut self) -> &mut usize;
+    /// Names of the expression's own: of comprehensions and functions around.
+    fn bound(&mut self) -> Vec<(String, Value)>;
     /// Goes a level deeper; no deeper than there is room for.
     ///
     /// # Errors
@@ -60,47 +66,13 @@ fn value_of(expression: &Expression, scope: &mut dyn Scope) -> Result<Value, Str
     match expression {
         Expression::Literal(value) => Ok(value.clone()),
         Expression::Name(name) => name_of(name, scope),
-        Expression::List(items) => {
-            let items: Result<Vec<Value>, String> =
-                items.iter().map(|item| evaluate(item, scope)).collect();
-            Ok(Value::List(items?.into()))
-        }
-        Expression::Table(items) => {
-            let mut out = Vec::with_capacity(items.len());
-            for (key, value) in items {
-                out.push((evaluate(key, scope)?, evaluate(value, scope)?));
-            }
-            Ok(Value::Table(out.into()))
-        }
-        Expression::Each(each) => {
-            let (names, of) = (&each.names, evaluate(&each.of, scope)?);
-            let mut out = Vec::new();
-            for item in entries(&of)? {
-                let mut own = Bound { values: bind(names, item)?, scope, may_load: true };
-                let is_in = match &each.condition {
-                    None => true,
-                    Some(condition) => evaluate(condition, &mut own)?.is_true(),
-                };
-                if is_in {
-                    out.push(evaluate(&each.item, &mut own)?);
-                    fits(out.len())?;
-                }
-            }
-            paid(Value::List(out.into()), scope)
-        }
-        Expression::Slice(parts) => {
-            let (of, from, to) = &**parts;
-            let of = evaluate(of, scope)?;
-            let mut end = |end: &Option<Expression>| match end {
-                None => Ok(None),
-                Some(end) => match evaluate(end, scope)? {
-                    Value::None => Ok(None),
-                    end => end.int().map(Some).ok_or_else(|| "a slice by no integer".to_owned()),
-                },
-            };
-            let (from, to) = (end(from)?, end(to)?);
-            paid(slice(&of, from, to)?, scope)
-        }
+        Expression::List(_)
+        | Expression::Tuple(_)
+        | Expression::Set(_)
+        | Expression::Table(_)
+        | Expression::Lambda(_) => made(expression, scope),
+        Expression::Each(each) => each_of(each, scope),
+        Expression::Slice(parts) => slice_of(parts, scope),
         Expression::Unary(sign, inner) => unary(sign, &evaluate(inner, scope)?),
         Expression::Binary(sign, both) => {
             let left = evaluate(&both.0, scope)?;
@@ -109,7 +81,7 @@ fn value_of(expression: &Expression, scope: &mut dyn Scope) -> Result<Value, Str
                 ("and" | "or", _) => evaluate(&both.1, scope),
                 _ => {
                     let right = evaluate(&both.1, scope)?;
-                    paid(binary(sign, &left, &right)?, scope)
+                    paid(binary(sign, &left, &right, scope.fuel())?, scope)
                 }
             }
         }
@@ -134,58 +106,189 @@ fn value_of(expression: &Expression, scope: &mut dyn Scope) -> Result<Value, Str
             index(&of, &at, scope)
         }
         Expression::Attribute(of, name) => {
-            // Python's module of functions.
-            if let Expression::Name(module) = &**of {
-                match module.as_str() {
-                    "math" | "python" => return name_of(name, scope),
-                    "xacro" => {
-                        let found = MODULE.iter().find(|known| *known == name);
-                        let known = || MODULE.join(", ");
-                        return found
-                            .map(|name| Value::Function(name))
-                            .ok_or_else(|| format!("xacro.{name}: expected one of {}", known()));
-                    }
-                    _ => {}
-                }
+            // Python's modules of functions, which have their names whatever the file's are.
+            if let Expression::Name(module) = &**of
+                && let Some(module) = MODULES.iter().find(|(name, _)| name == module)
+                && scope.name(module.0)?.is_none()
+            {
+                return member(module.0, name);
             }
             let of = evaluate(of, scope)?;
             attribute(of, name, scope)
         }
-        Expression::Call(function, arguments, named) => {
-            let function = evaluate(function, scope)?;
-            if !named.is_empty() {
-                if !matches!(function, Value::Function("dict")) || !arguments.is_empty() {
-                    return Err("arguments with names are for dict(…) alone".to_owned());
-                }
-                let mut out = Vec::with_capacity(named.len());
-                for (name, value) in named {
-                    out.push((Value::text(name), evaluate(value, scope)?));
-                }
-                return Ok(Value::Table(out.into()));
-            }
-            let arguments: Result<Vec<Value>, String> =
-                arguments.iter().map(|argument| evaluate(argument, scope)).collect();
-            let value = call(&function, &arguments?, scope)?;
-            paid(value, scope)
-        }
+        Expression::Call(function, arguments, named) => called(function, arguments, named, scope),
     }
 }
 
-/// What a comprehension runs over.
-fn entries(of: &Value) -> Result<Vec<Value>, String> {
-    match of {
-        Value::List(items) => Ok(items.to_vec()),
-        Value::Table(items) => Ok(items.iter().map(|(key, _)| key.clone()).collect()),
-        Value::Text(text) => Ok(text.chars().map(|c| Value::text(c.to_string())).collect()),
-        _ => Err(format!("each of {}", of.kind())),
+// Apart from `value_of`, which calls itself: its frame is small without them.
+
+/// A value that an expression lists.
+fn made(expression: &Expression, scope: &mut dyn Scope) -> Result<Value, String> {
+    match expression {
+        Expression::List(items) => {
+            let items: Result<Vec<Value>, String> =
+                items.iter().map(|item| evaluate(item, scope)).collect();
+            Ok(Value::List(items?.into()))
+        }
+        Expression::Tuple(items) => {
+            let items: Result<Vec<Value>, String> =
+                items.iter().map(|item| evaluate(item, scope)).collect();
+            Ok(Value::Tuple(items?.into()))
+        }
+        Expression::Set(items) => {
+            let items: Result<Vec<Value>, String> =
+                items.iter().map(|item| evaluate(item, scope)).collect();
+            set_of(&items?, scope)
+        }
+        Expression::Lambda(lambda) => {
+            let around = scope.bound();
+            spend(scope, around.len())?;
+            Ok(Value::Lambda(Rc::new((Rc::clone(lambda), around.into()))))
+        }
+        Expression::Table(items) => {
+            let mut out = Vec::with_capacity(items.len());
+            for (key, value) in items {
+                out.push((evaluate(key, scope)?, evaluate(value, scope)?));
+            }
+            table_of(out, scope)
+        }
+        _ => Err("an expression that lists nothing".to_owned()),
     }
+}
+
+/// What a comprehension makes.
+fn each_of(each: &Each, scope: &mut dyn Scope) -> Result<Value, String> {
+    let mut out = Made::default();
+    comprehend(each, 0, scope, &mut out)?;
+    let made = match each.kind {
+        Kind::List => Value::List(out.items.into()),
+        Kind::Set => set_of(&out.items, scope)?,
+        Kind::Table => table_of(out.keys.into_iter().zip(out.items).collect(), scope)?,
+    };
+    paid(made, scope)
+}
+
+/// `of[from:to:by]`.
+fn slice_of(
+    parts: &(Expression, [Option<Expression>; 3]),
+    scope: &mut dyn Scope,
+) -> Result<Value, String> {
+    let (of, ends) = parts;
+    let of = evaluate(of, scope)?;
+    let mut end = |end: &Option<Expression>| match end {
+        None => Ok(None),
+        Some(end) => match evaluate(end, scope)? {
+            Value::None => Ok(None),
+            end => end.int().map(Some).ok_or_else(|| "a slice by no integer".to_owned()),
+        },
+    };
+    let ends = [end(&ends[0])?, end(&ends[1])?, end(&ends[2])?];
+    paid(slice(&of, ends)?, scope)
+}
+
+/// The value of a call.
+fn called(
+    function: &Expression,
+    arguments: &[Expression],
+    named: &[(String, Expression)],
+    scope: &mut dyn Scope,
+) -> Result<Value, String> {
+    let function = evaluate(function, scope)?;
+    let mut given = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        given.push(evaluate(argument, scope)?);
+    }
+    let mut by_name = Vec::with_capacity(named.len());
+    for (name, value) in named {
+        by_name.push((name.as_str(), evaluate(value, scope)?));
+    }
+    let value = call(&function, &given, &by_name, scope)?;
+    paid(value, scope)
+}
+
+/// What a comprehension has made so far.
+#[derive(Default)]
+struct Made {
+    keys: Vec<Value>,
+    items: Vec<Value>,
+}
+
+/// Goes through the clauses of a comprehension from `at` on.
+fn comprehend(each: &Each, at: usize, scope: &mut dyn Scope, out: &mut Made) -> Result<(), String> {
+    let Some(clause) = each.clauses.get(at) else {
+        if let Some(key) = &each.key {
+            out.keys.push(evaluate(key, scope)?);
+        }
+        out.items.push(evaluate(&each.item, scope)?);
+        return fits(out.items.len());
+    };
+    let of = evaluate(&clause.of, scope)?;
+    'items: for item in entries(&of, scope)? {
+        spend(scope, 1)?;
+        let mut own = Bound { values: bind(&clause.names, item)?, scope, may_load: true };
+        for condition in &clause.conditions {
+            if !evaluate(condition, &mut own)?.is_true() {
+                continue 'items;
+            }
+        }
+        comprehend(each, at + 1, &mut own, out)?;
+    }
+    Ok(())
+}
+
+/// What a comprehension or a function runs over.
+pub(super) fn entries(of: &Value, scope: &mut dyn Scope) -> Result<Vec<Value>, String> {
+    let entries: Vec<Value> = match of {
+        Value::List(items) | Value::Tuple(items) | Value::Set(items) => items.to_vec(),
+        Value::Table(items) => items.iter().map(|(key, _)| key.clone()).collect(),
+        Value::Text(text) => text.chars().map(|c| Value::text(c.to_string())).collect(),
+        _ => return Err(format!("each of {}", of.kind())),
+    };
+    spend(scope, entries.len())?;
+    Ok(entries)
+}
+
+/// A set of what is different among values.
+pub(super) fn set_of(items: &[Value], scope: &mut dyn Scope) -> Result<Value, String> {
+    let mut out: Vec<Value> = Vec::new();
+    for item in items {
+        if matches!(item, Value::List(_) | Value::Set(_) | Value::Table(_)) {
+            return Err(format!("{} in a set", item.kind()));
+        }
+        if !item.is_among(&out, scope.fuel()).ok_or(TOO_LARGE)? {
+            out.push(item.clone());
+        }
+    }
+    // Numbers in their order: Python's is that of small ones.
+    if out.iter().all(|item| item.int().is_some()) {
+        out.sort_by_key(|item| item.int());
+    }
+    Ok(Value::Set(out.into()))
+}
+
+/// A dictionary: a later value replaces one of the same key.
+pub(super) fn table_of(
+    entries: Vec<(Value, Value)>,
+    scope: &mut dyn Scope,
+) -> Result<Value, String> {
+    let mut out: Vec<(Value, Value)> = Vec::with_capacity(entries.len());
+    'entries: for (key, value) in entries {
+        for known in &mut out {
+            if known.0.equals(&key, scope.fuel()).ok_or(TOO_LARGE)? {
+                known.1 = value;
+                continue 'entries;
+            }
+        }
+        out.push((key, value));
+    }
+    Ok(Value::Table(out.into()))
 }
 
 /// The names of a comprehension with their values.
 fn bind(names: &[String], item: Value) -> Result<Vec<(&str, Value)>, String> {
     match (names, item) {
         ([name], item) => Ok(vec![(name, item)]),
-        (names, Value::List(items)) if items.len() == names.len() => {
+        (names, Value::List(items) | Value::Tuple(items)) if items.len() == names.len() => {
             Ok(names.iter().map(String::as_str).zip(items.iter().cloned()).collect())
         }
         (names, item) => Err(format!("{} names for {}", names.len(), item.kind())),
@@ -201,10 +304,18 @@ pub(super) struct Bound<'s> {
 
 impl Scope for Bound<'_> {
     fn name(&mut self, name: &str) -> Result<Option<Value>, String> {
-        match self.values.iter().find(|(known, _)| *known == name) {
+        match self.values.iter().rev().find(|(known, _)| *known == name) {
             Some((_, value)) => Ok(Some(value.clone())),
             None => self.scope.name(name),
         }
+    }
+
+    fn bound(&mut self) -> Vec<(String, Value)> {
+        let own = self.values.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        let own: Vec<(String, Value)> = own.collect();
+        let around = self.scope.bound().into_iter();
+        let around = around.filter(|(name, _)| !own.iter().any(|(known, _)| known == name));
+        own.iter().cloned().chain(around).collect()
     }
 
     fn name_in(&mut self, names: usize, name: &str) -> Result<Option<Value>, String> {
@@ -213,6 +324,10 @@ impl Scope for Bound<'_> {
 
     fn argument(&mut self, name: &str) -> Option<Value> {
         self.scope.argument(name)
+    }
+
+    fn place_of(&mut self, name: &str) -> String {
+        self.scope.place_of(name)
     }
 
     fn load(&mut self, name: &str) -> Result<String, String> {
@@ -235,34 +350,14 @@ impl Scope for Bound<'_> {
     }
 }
 
-/// `of[from:to]`, from the end where negative.
-fn slice(of: &Value, from: Option<i64>, to: Option<i64>) -> Result<Value, String> {
-    let range = |length: usize| {
-        let length = i64::try_from(length).unwrap_or(i64::MAX);
-        let place =
-            |at: i64| (if at < 0 { at.saturating_add(length) } else { at }).clamp(0, length);
-        let (from, to) = (place(from.unwrap_or(0)), place(to.unwrap_or(length)));
-        let (from, count) = (from.unsigned_abs(), to.saturating_sub(from).max(0).unsigned_abs());
-        (usize::try_from(from).unwrap_or(0), usize::try_from(count).unwrap_or(0))
-    };
-    match of {
-        Value::List(items) => {
-            let (from, count) = range(items.len());
-            Ok(Value::List(items.iter().skip(from).take(count).cloned().collect()))
-        }
-        Value::Text(text) => {
-            let (from, count) = range(text.chars().count());
-            Ok(Value::text(text.chars().skip(from).take(count).collect::<String>()))
-        }
-        _ => Err(format!("a slice of {}", of.kind())),
-    }
-}
-
 /// Counts what a new value takes, so that memory has a bound too.
 fn paid(value: Value, scope: &mut dyn Scope) -> Result<Value, String> {
     match &value {
         Value::Text(text) => spend(scope, text.len() / 8)?,
-        Value::List(items) => spend(scope, 4 * items.len())?,
+        Value::List(items) | Value::Tuple(items) | Value::Set(items) => {
+            spend(scope, 4 * items.len())?;
+        }
+        Value::Table(items) => spend(scope, 8 * items.len())?,
         _ => {}
     }
     Ok(value)
@@ -272,184 +367,37 @@ fn name_of(name: &str, scope: &mut dyn Scope) -> Result<Value, String> {
     if let Some(value) = scope.name(name)? {
         return Ok(value);
     }
-    let constant = match name {
-        "pi" => std::f64::consts::PI,
-        "e" => std::f64::consts::E,
-        "tau" => std::f64::consts::TAU,
-        "inf" => f64::INFINITY,
-        "nan" => f64::NAN,
-        _ => {
-            let function = FUNCTIONS.iter().find(|function| **function == name);
-            return function
-                .map(|function| Value::Function(function))
-                .ok_or_else(|| format!("nothing is named `{name}`"));
-        }
-    };
-    Ok(Value::Float(constant))
-}
-
-fn unary(sign: &str, inner: &Value) -> Result<Value, String> {
-    if sign == "not" {
-        return Ok(Value::Bool(!inner.is_true()));
-    }
-    if let Some(value) = inner.int() {
-        let value = if sign == "-" { value.checked_neg() } else { Some(value) };
-        return value.map(Value::Int).ok_or_else(|| "an integer is too large".to_owned());
-    }
-    match inner.number() {
-        Some(value) => Ok(Value::Float(if sign == "-" { -value } else { value })),
-        None => Err(format!("`{sign}` of {}", inner.kind())),
-    }
-}
-
-pub(super) fn binary(sign: &str, left: &Value, right: &Value) -> Result<Value, String> {
-    match (sign, left, right) {
-        ("%", Value::Text(text), given) => return format_text(text, given).map(Value::text),
-        ("+", Value::Text(a), Value::Text(b)) => {
-            fits(a.len() + b.len())?;
-            return Ok(Value::text(format!("{a}{b}")));
-        }
-        ("+", Value::List(a), Value::List(b)) => {
-            fits(a.len() + b.len())?;
-            return Ok(Value::List(a.iter().chain(b.iter()).cloned().collect()));
-        }
-        ("*", Value::Text(text), count) | ("*", count, Value::Text(text)) => {
-            if let Some(count) = count.int() {
-                let count = usize::try_from(count).unwrap_or(0);
-                fits(text.len().saturating_mul(count))?;
-                return Ok(Value::text(text.repeat(count)));
-            }
-        }
+    match name {
+        "load_yaml" | "dotify" | "abs_filename" => return member("xacro", name),
         _ => {}
     }
-    if let (Some(a), Some(b)) = (left.int(), right.int()) {
-        let whole = match sign {
-            "+" => a.checked_add(b),
-            "-" => a.checked_sub(b),
-            "*" => a.checked_mul(b),
-            "//" if b != 0 => {
-                let (quotient, rest) = (a.checked_div(b), a.checked_rem(b));
-                quotient.zip(rest).map(|(q, r)| q - i64::from(r != 0 && (r < 0) != (b < 0)))
-            }
-            "%" if b != 0 => {
-                a.checked_rem(b).map(|r| if r != 0 && (r < 0) != (b < 0) { r + b } else { r })
-            }
-            "**" if b >= 0 => u32::try_from(b).ok().and_then(|b| a.checked_pow(b)),
+    // Names in front of which Python wants `python.` are known without it too.
+    member("math", name)
+        .or_else(|_| member("python", name))
+        .map_err(|_| format!("nothing is named `{name}`"))
+}
+
+/// What a module has under a name.
+fn member(module: &str, name: &str) -> Result<Value, String> {
+    if module == "math" {
+        let constant = match name {
+            "pi" => Some(std::f64::consts::PI),
+            "e" => Some(std::f64::consts::E),
+            "tau" => Some(std::f64::consts::TAU),
+            "inf" => Some(f64::INFINITY),
+            "nan" => Some(f64::NAN),
             _ => None,
         };
-        if let Some(whole) = whole {
-            return Ok(Value::Int(whole));
+        if let Some(constant) = constant {
+            return Ok(Value::Float(constant));
         }
     }
-    let (Some(a), Some(b)) = (left.number(), right.number()) else {
-        return Err(format!("`{sign}` of {} and {}", left.kind(), right.kind()));
-    };
-    if b == 0.0 && matches!(sign, "/" | "//" | "%") {
-        return Err("a division by zero".to_owned());
-    }
-    Ok(Value::Float(match sign {
-        "+" => a + b,
-        "-" => a - b,
-        "*" => a * b,
-        "/" => a / b,
-        "//" => (a / b).floor(),
-        "%" => a - b * (a / b).floor(),
-        _ => libm::pow(a, b),
-    }))
-}
-
-pub(super) fn fits(length: usize) -> Result<(), String> {
-    if length <= LONGEST {
-        return Ok(());
-    }
-    Err(format!("a text or list of {length}, more than {LONGEST}"))
-}
-
-pub(super) fn compare(
-    sign: &str,
-    left: &Value,
-    right: &Value,
-    scope: &mut dyn Scope,
-) -> Result<bool, String> {
-    let same = |a: &Value, b: &Value, scope: &mut dyn Scope| {
-        a.equals(b, scope.fuel()).ok_or_else(|| TOO_LARGE.to_owned())
-    };
-    match sign {
-        "==" => return same(left, right, scope),
-        // Of values that have no identity but for None.
-        "is" => return same(left, right, scope),
-        "is not" => return Ok(!same(left, right, scope)?),
-        "!=" => return Ok(!same(left, right, scope)?),
-        "in" | "not in" => {
-            let is_in = match right {
-                Value::Text(whole) => match left {
-                    Value::Text(part) => {
-                        spend(scope, whole.len())?;
-                        whole.contains(&**part)
-                    }
-                    _ => return Err(format!("`in` of {} and a text", left.kind())),
-                },
-                Value::List(items) => {
-                    let mut found = false;
-                    for item in items.iter() {
-                        found |= same(item, left, scope)?;
-                    }
-                    found
-                }
-                Value::Table(items) => {
-                    let mut found = false;
-                    for (key, _) in items.iter() {
-                        found |= same(key, left, scope)?;
-                    }
-                    found
-                }
-                _ => return Err(format!("`in` of {}", right.kind())),
-            };
-            return Ok(is_in == (sign == "in"));
-        }
-        _ => {}
-    }
-    let order = match (left, right) {
-        (Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
-        _ => match (left.number(), right.number()) {
-            (Some(a), Some(b)) => a.partial_cmp(&b),
-            _ => return Err(format!("`{sign}` of {} and {}", left.kind(), right.kind())),
-        },
-    };
-    Ok(order.is_some_and(|order| match sign {
-        "<" => order.is_lt(),
-        "<=" => order.is_le(),
-        ">" => order.is_gt(),
-        _ => order.is_ge(),
-    }))
-}
-
-/// Position `at` of `length`, from the end if it is negative.
-fn place(at: &Value, length: usize) -> Result<usize, String> {
-    let Some(at) = at.int() else { return Err(format!("an index that is {}", at.kind())) };
-    let from = if at < 0 { i64::try_from(length).unwrap_or(i64::MAX) } else { 0 };
-    let place = usize::try_from(at.saturating_add(from)).ok().filter(|place| *place < length);
-    place.ok_or_else(|| format!("no entry {at} of {length}"))
-}
-
-pub(super) fn index(of: &Value, at: &Value, scope: &mut dyn Scope) -> Result<Value, String> {
-    match of {
-        Value::List(items) => Ok(items[place(at, items.len())?].clone()),
-        Value::Text(text) => {
-            spend(scope, text.len())?;
-            let place = place(at, text.chars().count())?;
-            Ok(Value::text(text.chars().skip(place).take(1).collect::<String>()))
-        }
-        Value::Table(items) => {
-            for (key, value) in items.iter() {
-                if key.equals(at, scope.fuel()).ok_or(TOO_LARGE)? {
-                    return Ok(value.clone());
-                }
-            }
-            let key = at.to_text().unwrap_or_default();
-            Err(format!("the dictionary has no entry `{key}`"))
-        }
-        _ => Err(format!("an entry of {}", of.kind())),
+    let known = MODULES.iter().find(|(known, _)| *known == module).map_or(&[][..], |(_, all)| all);
+    match known.iter().find(|known| **known == name) {
+        Some(&"True") => Ok(Value::Bool(true)),
+        Some(&"False") => Ok(Value::Bool(false)),
+        Some(name) => Ok(Value::Function(name)),
+        None => Err(format!("{module}.{name}: expected one of {}", known.join(", "))),
     }
 }
 
@@ -463,17 +411,72 @@ fn attribute(of: Value, name: &str, scope: &mut dyn Scope) -> Result<Value, Stri
     {
         return Ok(found);
     }
-    let method = METHODS.iter().find(|method| **method == name);
-    match (method, &of) {
+    match (METHODS.iter().find(|method| **method == name), &of) {
         (Some(method), Value::Text(_) | Value::Table(_)) => Ok(Value::Method(Rc::new(of), method)),
+        (Some(method @ &("index" | "count" | "union" | "intersection" | "difference")), of)
+            if of.items().is_some() =>
+        {
+            Ok(Value::Method(Rc::new(of.clone()), method))
+        }
         _ => Err(format!("{} has no `{name}`", of.kind())),
     }
 }
 
-fn call(function: &Value, given: &[Value], scope: &mut dyn Scope) -> Result<Value, String> {
+/// The value of a function for arguments, those that have names last.
+pub(super) fn call(
+    function: &Value,
+    given: &[Value],
+    named: &[(&str, Value)],
+    scope: &mut dyn Scope,
+) -> Result<Value, String> {
     match function {
-        Value::Function(name) => call_function(name, given, scope),
-        Value::Method(of, name) => call_method(of, name, given, scope),
+        Value::Function(name) => call_function(name, given, named, scope),
+        Value::Method(of, name) if named.is_empty() => call_method(of, name, given, scope),
+        Value::Method(_, name) => Err(format!("{name} takes no arguments with names")),
+        Value::Lambda(whole) => {
+            let mut depth = 0;
+            let entered = (0..LAMBDA).try_for_each(|_| {
+                depth += 1;
+                scope.enter()
+            });
+            let value = entered.and_then(|()| apply(whole, given, named, scope));
+            (0..depth).for_each(|_| scope.leave());
+            value
+        }
         _ => Err(format!("{} is called", function.kind())),
     }
+}
+
+/// How many levels of nesting a call of a function takes that an expression defined.
+const LAMBDA: usize = 6;
+
+fn apply(
+    whole: &(Rc<Lambda>, Names),
+    given: &[Value],
+    named: &[(&str, Value)],
+    scope: &mut dyn Scope,
+) -> Result<Value, String> {
+    let (lambda, around) = whole;
+    if given.len() > lambda.parameters.len() {
+        let (most, found) = (lambda.parameters.len(), given.len());
+        return Err(format!("lambda: expected {most} arguments, found {found}"));
+    }
+    let names = around.iter().map(|(name, value)| (name.as_str(), value.clone()));
+    let mut own = Bound { values: names.collect(), scope, may_load: true };
+    let mut values = Vec::with_capacity(lambda.parameters.len());
+    for (at, (parameter, default)) in lambda.parameters.iter().enumerate() {
+        let stated = named.iter().find(|(name, _)| name == parameter);
+        let value = match (given.get(at), stated, default) {
+            (Some(value), None, _) | (None, Some((_, value)), _) => value.clone(),
+            (None, None, Some(default)) => evaluate(default, &mut own)?,
+            _ => return Err(format!("lambda: `{parameter}` is missing or occurs twice")),
+        };
+        values.push((parameter.as_str(), value));
+    }
+    let is_known = |name: &str| lambda.parameters.iter().any(|(known, _)| known == name);
+    if let Some((other, _)) = named.iter().find(|(name, _)| !is_known(name)) {
+        return Err(format!("lambda: no parameter is named `{other}`"));
+    }
+    own.values.extend(values);
+    evaluate(&lambda.body, &mut own)
 }

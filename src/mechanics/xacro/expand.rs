@@ -36,6 +36,8 @@ pub(super) struct Expander<'a> {
     depth: usize,
     /// Whether arguments are names: inside `$(eval …)`.
     pub(super) names_arguments: bool,
+    /// Whether a file that is needed could not be read.
+    pub(super) is_unread: bool,
 }
 
 pub(super) fn expand(text: &str, options: &XacroOptions<'_>) -> Result<Expanded, XacroError> {
@@ -48,6 +50,7 @@ pub(super) fn expand(text: &str, options: &XacroOptions<'_>) -> Result<Expanded,
         fuel: LEAST_FUEL,
         depth: 0,
         names_arguments: false,
+        is_unread: false,
     };
     let root = expander.parse(options.file.to_owned(), text)?;
     let mut out = (*root).clone();
@@ -80,6 +83,11 @@ impl<'a> Expander<'a> {
         &self.files[self.current]
     }
 
+    /// The folder of that file.
+    pub(super) fn folder(&self) -> &str {
+        self.file().rsplit_once('/').map_or(".", |(folder, _)| folder)
+    }
+
     /// What is given is known before it is declared.
     pub(super) fn argument(&self, name: &str) -> Option<&str> {
         let known = self.arguments.get(name).or_else(|| self.options.arguments.get(name));
@@ -87,7 +95,8 @@ impl<'a> Expander<'a> {
     }
 
     fn error(&self, node: &Node, problem: String) -> XacroError {
-        XacroError { file: self.files[node.file].clone(), line: node.line, problem }
+        let (file, is_unread) = (self.files[node.file].clone(), self.is_unread);
+        XacroError { file, line: node.line, problem, is_unread }
     }
 
     /// Does something a level deeper.
@@ -107,6 +116,7 @@ impl<'a> Expander<'a> {
             file: name.clone(),
             line: error.line().unwrap_or(1),
             problem: error.problem(),
+            is_unread: false,
         })?;
         self.fuel = self.fuel.saturating_add(text.len().saturating_mul(FUEL_PER_BYTE));
         self.files.push(name);
@@ -149,6 +159,9 @@ impl<'a> Expander<'a> {
             line: node.line,
         };
         for (key, value) in &node.attributes {
+            if key.starts_with("xacro:") || key == "xmlns:xacro" {
+                continue;
+            }
             let value = self.string(value, scope).map_err(|why| self.error(node, why))?;
             own.attributes.push((key.clone(), value));
         }
@@ -227,18 +240,20 @@ impl<'a> Expander<'a> {
 
     fn property(&mut self, node: &Node, scope: usize) -> Result<(), String> {
         let name = self.string(required(node, "name")?, scope)?;
-        if condition(&Value::text(node.attribute("remove").unwrap_or("false"))) == Some(true) {
+        let flag = |expander: &mut Self, name: &str, default: &str| {
+            let value = expander.text(node.attribute(name).unwrap_or(default), scope)?;
+            condition(&value).ok_or_else(|| format!("{name}: expected true or false"))
+        };
+        if flag(self, "remove", "false")? {
             self.scopes.remove(scope, &name);
             return Ok(());
         }
-        let is_lazy = condition(&Value::text(node.attribute("lazy_eval").unwrap_or("true")));
+        let is_lazy = flag(self, "lazy_eval", "true")?;
         let target = match node.attribute("scope") {
-            None => scope,
-            Some("parent") => self.scopes.parent(scope).unwrap_or(scope),
+            Some("parent") => self.scopes.caller(scope),
             Some("global") => 0,
-            Some(other) => {
-                return Err(format!("scope: expected parent or global, found `{other}`"));
-            }
+            // Any other word is that of the scope itself, as `local` is.
+            _ => scope,
         };
         let value = match (node.attribute("value"), node.attribute("default")) {
             (Some(value), _) => value,
@@ -250,7 +265,7 @@ impl<'a> Expander<'a> {
                 return Ok(());
             }
         };
-        let is_lazy = is_lazy == Some(true) && target == scope && value.contains('$');
+        let is_lazy = is_lazy && target == scope && value.contains('$');
         let property = match is_lazy {
             true => Property::Text(value.into()),
             false => Property::Value(self.literal(value, scope)?),
@@ -386,7 +401,10 @@ impl<'a> Expander<'a> {
             {
                 return Ok(());
             }
-            Err(why) => return Err(self.error(node, why)),
+            Err(why) => {
+                self.is_unread = true;
+                return Err(self.error(node, why));
+            }
         };
         let paid = spend(&mut self.within(scope), 1 + text.len());
         paid.map_err(|why| self.error(node, why))?;
@@ -400,6 +418,7 @@ impl<'a> Expander<'a> {
             Some(space) => {
                 let space = self.string(space, scope).map_err(|why| self.error(node, why))?;
                 let names = self.scopes.open(Some(scope));
+                self.scopes.make_namespace(names);
                 self.scopes.set(scope, &space, Property::Value(Value::Names(names)));
                 names
             }

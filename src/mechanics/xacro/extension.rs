@@ -113,15 +113,15 @@ impl Expander<'_> {
                 Some(value) => Ok(Value::text(value)),
                 None => Err(format!("no argument is named `{rest}`")),
             },
-            "dirname" => {
-                let file = self.file();
-                Ok(Value::text(file.rsplit_once('/').map_or(".", |(folder, _)| folder)))
-            }
+            "dirname" => Ok(Value::text(self.folder())),
             "optenv" => {
                 // What a robot is must not depend on the environment of whoever runs it.
                 Ok(Value::text(rest.split_once(char::is_whitespace).map_or("", |(_, other)| other)))
             }
             "eval" => self.with_arguments(rest, scope),
+            // What a robot is must not depend on where and by whom it is read.
+            "env" => Err(format!("`$(env {rest})`: the environment is not read; use $(arg …)")),
+            "cwd" => Err("`$(cwd)`: use $(dirname) or $(find PACKAGE)".to_owned()),
             other => Err(format!("`$({other} …)`: expected find, arg, optenv, dirname or eval")),
         }
     }

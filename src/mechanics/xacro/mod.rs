@@ -17,8 +17,13 @@ mod evaluate;
 mod expand;
 mod extension;
 mod functions;
+mod iterate;
+mod methods;
+mod numbers;
+mod operate;
 mod parse;
 mod scopes;
+mod tokens;
 mod value;
 mod write;
 mod yaml;
@@ -35,6 +40,8 @@ pub struct XacroError {
     pub line: usize,
     /// What was expected and found.
     pub problem: String,
+    /// Whether a file that is included or loaded cannot be read.
+    pub is_unread: bool,
 }
 
 /// Reads a file that is included, by the name in the file and the file that includes it; gives its

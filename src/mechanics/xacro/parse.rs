@@ -1,12 +1,12 @@
 //! Expressions of xacro, the part of Python's that robot files use: text → [`Expression`].
 
+use std::rc::Rc;
+
+use super::tokens::{Token, shown, tokens};
 use super::value::Value;
 
 /// Deepest nesting of an expression.
 const DEEPEST: usize = 64;
-
-/// Most words and signs of an expression: a sum of them is walked by recursion.
-const MOST_TOKENS: usize = 1000;
 
 #[derive(Clone, Debug)]
 pub(super) enum Expression {
@@ -21,121 +21,56 @@ pub(super) enum Expression {
     /// `b if a else c`, in the order a, b, c.
     If(Box<(Expression, Expression, Expression)>),
     Index(Box<(Expression, Expression)>),
-    /// `of[from:to]`.
-    Slice(Box<(Expression, Option<Expression>, Option<Expression>)>),
+    Tuple(Vec<Expression>),
+    Set(Vec<Expression>),
+    /// `of[from:to:by]`.
+    Slice(Box<(Expression, [Option<Expression>; 3])>),
     /// `[item for names in of if condition]`.
     Each(Box<Each>),
+    /// `lambda names: body`.
+    Lambda(Rc<Lambda>),
     Attribute(Box<Expression>, String),
     /// Function, arguments, and those that have a name.
     Call(Box<Expression>, Vec<Expression>, Named),
 }
 
-/// A list that is made of each entry of another.
+/// What a comprehension makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    List,
+    Set,
+    Table,
+}
+
+/// A list, set or dictionary that is made of each entry of others.
 #[derive(Clone, Debug)]
 pub(super) struct Each {
+    pub(super) kind: Kind,
+    /// The key of a dictionary.
+    pub(super) key: Option<Expression>,
     pub(super) item: Expression,
+    /// At least one; the first is outermost.
+    pub(super) clauses: Vec<Clause>,
+}
+
+/// `for names in of if conditions`.
+#[derive(Clone, Debug)]
+pub(super) struct Clause {
     pub(super) names: Vec<String>,
     pub(super) of: Expression,
-    pub(super) condition: Option<Expression>,
+    pub(super) conditions: Vec<Expression>,
+}
+
+/// A function that an expression defines.
+#[derive(Debug)]
+pub(super) struct Lambda {
+    /// Parameters with their defaults.
+    pub(super) parameters: Vec<(String, Option<Expression>)>,
+    pub(super) body: Expression,
 }
 
 /// Arguments with names.
 type Named = Vec<(String, Expression)>;
-
-#[derive(Clone, Debug, PartialEq)]
-enum Token {
-    Int(i64),
-    Float(f64),
-    Text(String),
-    Name(String),
-    Sign(&'static str),
-}
-
-const SIGNS: [&str; 26] = [
-    "**", "//", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "(", ")", "[", "]", "{",
-    "}", ",", ":", ".", "&&", "||", "!", "=",
-];
-
-fn tokens(text: &str) -> Result<Vec<Token>, String> {
-    let mut out = Vec::new();
-    let mut rest = text.trim_start();
-    while let Some(first) = rest.chars().next() {
-        let taken = if first.is_ascii_digit()
-            || (first == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit()))
-        {
-            let (token, length) = number(rest)?;
-            out.push(token);
-            length
-        } else if first == '\'' || first == '"' {
-            let (text, length) = quoted(rest, first)?;
-            out.push(Token::Text(text));
-            length
-        } else if first.is_alphabetic() || first == '_' {
-            let length = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
-            let length = length.unwrap_or(rest.len());
-            out.push(Token::Name(rest[..length].to_owned()));
-            length
-        } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-            out.push(Token::Sign(sign));
-            sign.len()
-        } else {
-            return Err(format!("`{first}` is not understood in `{text}`"));
-        };
-        rest = rest[taken..].trim_start();
-        if out.len() > MOST_TOKENS {
-            return Err(format!("an expression of more than {MOST_TOKENS} words and signs"));
-        }
-    }
-    Ok(out)
-}
-
-fn number(text: &str) -> Result<(Token, usize), String> {
-    let bytes = text.as_bytes();
-    let digits = |mut at: usize| {
-        while bytes.get(at).is_some_and(u8::is_ascii_digit) {
-            at += 1;
-        }
-        at
-    };
-    let mut end = digits(0);
-    let mut is_int = true;
-    if bytes.get(end) == Some(&b'.') {
-        is_int = false;
-        end = digits(end + 1);
-    }
-    if matches!(bytes.get(end), Some(b'e' | b'E')) {
-        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
-        let after = digits(end + 1 + sign);
-        if after > end + 1 + sign {
-            is_int = false;
-            end = after;
-        }
-    }
-    let digits = &text[..end];
-    if let (true, Ok(value)) = (is_int, digits.parse()) {
-        return Ok((Token::Int(value), end));
-    }
-    let value = digits.parse().map_err(|_| format!("`{digits}` is no number"))?;
-    Ok((Token::Float(value), end))
-}
-
-fn quoted(text: &str, quote: char) -> Result<(String, usize), String> {
-    let mut out = String::new();
-    let mut characters = text.char_indices().skip(1);
-    while let Some((at, c)) = characters.next() {
-        match c {
-            _ if c == quote => return Ok((out, at + 1)),
-            '\\' => match characters.next() {
-                Some((_, 'n')) => out.push('\n'),
-                Some((_, 't')) => out.push('\t'),
-                Some((_, other)) => out.push(other),
-                None => break,
-            },
-            _ => out.push(c),
-        }
-    }
-    Err(format!("a text is not closed by {quote}"))
-}
 
 /// Reads an expression.
 pub(super) fn parse(text: &str) -> Result<Expression, String> {
@@ -144,16 +79,6 @@ pub(super) fn parse(text: &str) -> Result<Expression, String> {
     match parser.peek() {
         None => Ok(expression),
         Some(token) => Err(format!("{} is one too many in `{text}`", shown(token))),
-    }
-}
-
-fn shown(token: &Token) -> String {
-    match token {
-        Token::Int(value) => format!("`{value}`"),
-        Token::Float(value) => format!("`{value}`"),
-        Token::Text(text) => format!("'{text}'"),
-        Token::Name(name) => format!("`{name}`"),
-        Token::Sign(sign) => format!("`{sign}`"),
     }
 }
 
@@ -202,6 +127,11 @@ impl Parser {
         if self.depth > DEEPEST {
             return Err(format!("an expression is nested deeper than {DEEPEST}"));
         }
+        if self.take_word("lambda") {
+            let lambda = self.lambda()?;
+            self.depth -= 1;
+            return Ok(lambda);
+        }
         let then = self.or()?;
         let whole = match self.take_word("if") {
             false => then,
@@ -216,6 +146,30 @@ impl Parser {
         };
         self.depth -= 1;
         Ok(whole)
+    }
+
+    /// `a, b=1: body`, behind `lambda`.
+    fn lambda(&mut self) -> Result<Expression, String> {
+        let mut parameters = Vec::new();
+        while !self.take(":") {
+            let name = self.name("`lambda`")?;
+            let default = if self.take("=") { Some(self.expression()?) } else { None };
+            parameters.push((name, default));
+            if !self.take(",") {
+                self.expect(":")?;
+                break;
+            }
+        }
+        let body = self.expression()?;
+        Ok(Expression::Lambda(Rc::new(Lambda { parameters, body })))
+    }
+
+    fn name(&mut self, after: &str) -> Result<String, String> {
+        let Some(Token::Name(name)) = self.peek().cloned() else {
+            return Err(format!("expected a name after {after}"));
+        };
+        self.at += 1;
+        Ok(name)
     }
 
     fn or(&mut self) -> Result<Expression, String> {
@@ -251,7 +205,7 @@ impl Parser {
     }
 
     fn comparison(&mut self) -> Result<Expression, String> {
-        let first = self.sum()?;
+        let first = self.bits(0)?;
         let mut rest = Vec::new();
         loop {
             let sign = self.any_sign(&["==", "!=", "<=", ">=", "<", ">"]).or_else(|| {
@@ -269,9 +223,20 @@ impl Parser {
                 None
             });
             let Some(sign) = sign else { break };
-            rest.push((sign, self.sum()?));
+            rest.push((sign, self.bits(0)?));
         }
         Ok(if rest.is_empty() { first } else { Expression::Compare(Box::new(first), rest) })
+    }
+
+    /// `|`, `^`, `&`, and shifts, in this order.
+    fn bits(&mut self, level: usize) -> Result<Expression, String> {
+        const LEVELS: [&[&str]; 4] = [&["|"], &["^"], &["&"], &["<<", ">>"]];
+        let Some(signs) = LEVELS.get(level) else { return self.sum() };
+        let mut left = self.bits(level + 1)?;
+        while let Some(sign) = self.any_sign(signs) {
+            left = Expression::Binary(sign, Box::new((left, self.bits(level + 1)?)));
+        }
+        Ok(left)
     }
 
     fn sum(&mut self) -> Result<Expression, String> {
@@ -291,18 +256,20 @@ impl Parser {
     }
 
     fn signed(&mut self) -> Result<Expression, String> {
-        let mut is_negative = false;
-        let mut has_sign = false;
-        while let Some(sign) = self.any_sign(&["+", "-"]) {
-            has_sign = true;
-            is_negative ^= sign == "-";
+        let mut signs = Vec::new();
+        while let Some(sign) = self.any_sign(&["+", "-", "~"]) {
+            // Two of a kind that follow one another leave an integer or a number as it is.
+            match signs.last() {
+                Some(last) if *last == sign && signs.len() > 2 => _ = signs.pop(),
+                _ => signs.push(sign),
+            }
+            if signs.len() > DEEPEST {
+                return Err(format!("an expression is nested deeper than {DEEPEST}"));
+            }
         }
         let inner = self.power()?;
-        Ok(match (has_sign, is_negative) {
-            (false, _) => inner,
-            (true, true) => Expression::Unary("-", Box::new(inner)),
-            (true, false) => Expression::Unary("+", Box::new(inner)),
-        })
+        let wrap = |inner, sign| Expression::Unary(sign, Box::new(inner));
+        Ok(signs.into_iter().rev().fold(inner, wrap))
     }
 
     fn power(&mut self) -> Result<Expression, String> {
@@ -329,23 +296,10 @@ impl Parser {
                 return Err(format!("an expression is nested deeper than {DEEPEST}"));
             }
             if self.take(".") {
-                let Some(Token::Name(name)) = self.peek().cloned() else {
-                    return Err("expected a name after `.`".to_owned());
-                };
-                self.at += 1;
+                let name = self.name("`.`")?;
                 whole = Expression::Attribute(Box::new(whole), name);
             } else if self.take("[") {
-                let from = if self.is_next(":") { None } else { Some(self.expression()?) };
-                whole = match from {
-                    Some(index) if !self.is_next(":") => {
-                        Expression::Index(Box::new((whole, index)))
-                    }
-                    from => {
-                        self.expect(":")?;
-                        let to = if self.is_next("]") { None } else { Some(self.expression()?) };
-                        Expression::Slice(Box::new((whole, from, to)))
-                    }
-                };
+                whole = self.entry(whole)?;
                 self.expect("]")?;
             } else if self.take("(") {
                 let (arguments, named) = self.arguments()?;
@@ -353,6 +307,40 @@ impl Parser {
             } else {
                 return Ok(whole);
             }
+        }
+    }
+
+    /// `index` or `from:to:by`, behind `[`.
+    fn entry(&mut self, of: Expression) -> Result<Expression, String> {
+        let mut parts = [None, None, None];
+        let mut at = 0;
+        let mut is_slice = false;
+        while !self.is_next("]") {
+            if self.take(":") {
+                is_slice = true;
+                at += 1;
+                if at > 2 {
+                    return Err("a slice of more than three parts".to_owned());
+                }
+                continue;
+            }
+            if parts[at].is_some() {
+                break;
+            }
+            let mut part = self.expression()?;
+            if self.is_next(",") && !is_slice {
+                let mut items = vec![part];
+                while self.take(",") && !self.is_next("]") {
+                    items.push(self.expression()?);
+                }
+                part = Expression::Tuple(items);
+            }
+            parts[at] = Some(part);
+        }
+        match (is_slice, parts) {
+            (false, [Some(index), _, _]) => Ok(Expression::Index(Box::new((of, index)))),
+            (false, _) => Err("expected an index between `[` and `]`".to_owned()),
+            (true, parts) => Ok(Expression::Slice(Box::new((of, parts)))),
         }
     }
 
@@ -365,7 +353,11 @@ impl Parser {
                     self.at += 2;
                     named.push((name, self.expression()?));
                 }
-                _ => plain.push(self.expression()?),
+                _ => {
+                    let item = self.expression()?;
+                    // `sum(x for x in l)`.
+                    plain.push(self.perhaps_each(Kind::List, None, item)?.0);
+                }
             }
             if !self.take(",") {
                 self.expect(")")?;
@@ -375,42 +367,62 @@ impl Parser {
         Ok((plain, named))
     }
 
-    /// Expressions up to `end`.
-    fn list(&mut self, end: &str) -> Result<Vec<Expression>, String> {
+    /// Expressions up to `end`, and whether the only one makes a list itself.
+    fn list(&mut self, end: &str) -> Result<(Vec<Expression>, bool), String> {
         let mut items = Vec::new();
         while !self.take(end) {
-            items.push(self.expression()?);
+            let item = self.expression()?;
+            let (item, is_each) = self.perhaps_each(Kind::List, None, item)?;
+            items.push(item);
+            if is_each && items.len() == 1 {
+                self.expect(end)?;
+                return Ok((items, true));
+            }
             if !self.take(",") {
                 self.expect(end)?;
                 break;
             }
         }
-        Ok(items)
+        Ok((items, false))
     }
 
-    /// The rest of `item for names in of if condition`, behind `for`.
-    fn each(&mut self, item: Expression) -> Result<Each, String> {
-        let mut names = Vec::new();
-        let is_tuple = self.take("(");
-        loop {
-            let Some(Token::Name(name)) = self.peek().cloned() else {
-                return Err("expected a name after `for`".to_owned());
-            };
-            self.at += 1;
-            names.push(name);
-            if !self.take(",") {
-                break;
+    /// `item`, or `item for names in of if condition …`, and whether it is the latter.
+    fn perhaps_each(
+        &mut self,
+        kind: Kind,
+        key: Option<Expression>,
+        item: Expression,
+    ) -> Result<(Expression, bool), String> {
+        let mut clauses = Vec::new();
+        while self.take_word("for") {
+            let mut names = Vec::new();
+            let is_tuple = self.take("(");
+            loop {
+                names.push(self.name("`for`")?);
+                if !self.take(",") {
+                    break;
+                }
+            }
+            if is_tuple {
+                self.expect(")")?;
+            }
+            if !self.take_word("in") {
+                return Err("expected `in` after the names of `for`".to_owned());
+            }
+            let of = self.or()?;
+            let mut conditions = Vec::new();
+            while self.take_word("if") {
+                conditions.push(self.or()?);
+            }
+            clauses.push(Clause { names, of, conditions });
+            if clauses.len() > DEEPEST {
+                return Err(format!("an expression is nested deeper than {DEEPEST}"));
             }
         }
-        if is_tuple {
-            self.expect(")")?;
+        match clauses.is_empty() {
+            true => Ok((item, false)),
+            false => Ok((Expression::Each(Box::new(Each { kind, key, item, clauses })), true)),
         }
-        if !self.take_word("in") {
-            return Err("expected `in` after the names of `for`".to_owned());
-        }
-        let of = self.or()?;
-        let condition = if self.take_word("if") { Some(self.or()?) } else { None };
-        Ok(Each { item, names, of, condition })
     }
 
     fn atom(&mut self) -> Result<Expression, String> {
@@ -421,7 +433,14 @@ impl Parser {
         Ok(match token {
             Token::Int(value) => Expression::Literal(Value::Int(value)),
             Token::Float(value) => Expression::Literal(Value::Float(value)),
-            Token::Text(text) => Expression::Literal(Value::text(text)),
+            Token::Text(mut text) => {
+                // Texts that follow one another are one.
+                while let Some(Token::Text(more)) = self.peek() {
+                    text.push_str(more);
+                    self.at += 1;
+                }
+                Expression::Literal(Value::text(text))
+            }
             Token::Name(name) => match name.as_str() {
                 "True" | "true" => Expression::Literal(Value::Bool(true)),
                 "False" | "false" => Expression::Literal(Value::Bool(false)),
@@ -429,44 +448,57 @@ impl Parser {
                 _ => Expression::Name(name),
             },
             Token::Sign("(") => {
-                let mut items = self.list(")")?;
+                let (mut items, is_each) = self.list(")")?;
                 let is_tuple =
                     matches!(self.tokens.get(self.at.wrapping_sub(2)), Some(Token::Sign(",")));
-                match (items.len(), is_tuple) {
+                match (items.len(), is_tuple && !is_each) {
                     (1, false) => items.remove(0),
-                    _ => Expression::List(items),
+                    _ => Expression::Tuple(items),
                 }
             }
             Token::Sign("[") => {
-                let mut items = Vec::new();
-                while !self.take("]") {
-                    items.push(self.expression()?);
-                    if items.len() == 1 && self.take_word("for") {
-                        let each = Expression::Each(Box::new(self.each(items.remove(0))?));
-                        self.expect("]")?;
-                        return Ok(each);
-                    }
-                    if !self.take(",") {
-                        self.expect("]")?;
-                        break;
-                    }
-                }
-                Expression::List(items)
+                let (mut items, is_each) = self.list("]")?;
+                if is_each { items.remove(0) } else { Expression::List(items) }
             }
-            Token::Sign("{") => {
-                let mut items = Vec::new();
-                while !self.take("}") {
-                    let key = self.expression()?;
-                    self.expect(":")?;
-                    items.push((key, self.expression()?));
-                    if !self.take(",") {
-                        self.expect("}")?;
-                        break;
-                    }
-                }
-                Expression::Table(items)
-            }
+            Token::Sign("{") => self.braces()?,
             Token::Sign(_) => return Err(format!("{} begins no expression", shown(&token))),
         })
+    }
+
+    /// A dictionary or a set, behind `{`.
+    fn braces(&mut self) -> Result<Expression, String> {
+        let (mut entries, mut items) = (Vec::new(), Vec::new());
+        while !self.take("}") {
+            let first = self.expression()?;
+            let is_table = items.is_empty() && self.take(":");
+            if !is_table && !entries.is_empty() {
+                return Err("expected `:` in a dictionary".to_owned());
+            }
+            let (whole, is_each) = match is_table {
+                true => {
+                    let value = self.expression()?;
+                    self.perhaps_each(Kind::Table, Some(first.clone()), value)?
+                }
+                false => self.perhaps_each(Kind::Set, None, first.clone())?,
+            };
+            if is_each {
+                self.expect("}")?;
+                return Ok(whole);
+            }
+            match is_table {
+                true => entries.push((first, whole)),
+                false => items.push(whole),
+            }
+            self.end_of_item()?;
+        }
+        Ok(if items.is_empty() { Expression::Table(entries) } else { Expression::Set(items) })
+    }
+
+    /// A comma, or that `}` comes next.
+    fn end_of_item(&mut self) -> Result<(), String> {
+        match self.take(",") || self.is_next("}") {
+            true => Ok(()),
+            false => self.expect("}"),
+        }
     }
 }

@@ -83,9 +83,10 @@ pub(super) fn parameters(text: &str) -> Result<Vec<Parameter>, String> {
                     },
                     None => value(stated).map(|(value, after)| (Some(value), after))?,
                 };
-                let default = match (is_outer, value) {
+                let default = match (is_outer, value.filter(|value| !value.is_empty())) {
                     (None, Some(value)) => Default::Text(value),
-                    (_, value) => Default::Outer(value),
+                    (None, None) => Default::None,
+                    (Some(_), value) => Default::Outer(value),
                 };
                 (default, after)
             }
@@ -107,26 +108,25 @@ pub(super) fn parameters(text: &str) -> Result<Vec<Parameter>, String> {
     Ok(out)
 }
 
-/// A default, which may be in quotes.
+/// A default: `${…}` and texts in quotes may have blanks in them. Double quotes stay, and single ones
+/// until the text is read as a literal.
 fn value(text: &str) -> Result<(String, &str), String> {
-    for quote in ['\'', '"'] {
-        if let Some(inner) = text.strip_prefix(quote) {
-            let Some((value, after)) = inner.split_once(quote) else {
-                return Err(format!("a default is not closed by {quote}"));
-            };
-            return Ok((value.to_owned(), after));
-        }
-    }
-    // A ${…} may have blanks in it.
-    let mut depth = 0_usize;
+    let text = text.trim_start();
+    let (mut depth, mut quote) = (0_usize, None);
     let end = text.find(|c: char| {
-        match c {
-            '{' | '(' => depth += 1,
-            '}' | ')' => depth = depth.saturating_sub(1),
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            (_, Some(_)) => {}
+            ('\'' | '"', None) if depth == 0 => quote = Some(c),
+            ('{' | '(', None) => depth += 1,
+            ('}' | ')', None) => depth = depth.saturating_sub(1),
             _ => {}
         }
-        depth == 0 && c.is_whitespace()
+        depth == 0 && quote.is_none() && c.is_whitespace()
     });
+    if let Some(quote) = quote {
+        return Err(format!("a default is not closed by {quote}"));
+    }
     let (value, after) = text.split_at(end.unwrap_or(text.len()));
     Ok((value.to_owned(), after))
 }
@@ -135,6 +135,8 @@ fn value(text: &str) -> Result<(String, &str), String> {
 #[derive(Debug, Default)]
 struct Names {
     parent: Option<usize>,
+    /// Of an included file.
+    is_namespace: bool,
     properties: BTreeMap<String, Property>,
     macros: BTreeMap<String, Macro>,
 }
@@ -163,8 +165,18 @@ impl Scopes {
         }
     }
 
-    pub(super) fn parent(&self, scope: usize) -> Option<usize> {
-        self.all[scope].parent
+    /// Makes a scope that of an included file.
+    pub(super) fn make_namespace(&mut self, scope: usize) {
+        self.all[scope].is_namespace = true;
+    }
+
+    /// The scope around one: of a macro that from which it is called, which is no namespace.
+    pub(super) fn caller(&self, scope: usize) -> usize {
+        let mut at = self.all[scope].parent.unwrap_or(scope);
+        while !self.all[scope].is_namespace && self.all[at].is_namespace {
+            at = self.all[at].parent.unwrap_or(0);
+        }
+        at
     }
 
     /// The scope around `scope` in which a name is, and what it stands for.
@@ -187,8 +199,13 @@ impl Scopes {
         self.all[scope].properties.insert(name.to_owned(), property);
     }
 
+    /// Forgets a name in a scope and all around it.
     pub(super) fn remove(&mut self, scope: usize, name: &str) {
-        self.all[scope].properties.remove(name);
+        let mut at = Some(scope);
+        while let Some(scope) = at {
+            self.all[scope].properties.remove(name);
+            at = self.all[scope].parent;
+        }
     }
 
     pub(super) fn find_macro(&self, scope: usize, name: &str) -> Option<&Macro> {

@@ -3,8 +3,13 @@
 use std::fmt::Write as _;
 use std::rc::Rc;
 
+use super::parse::Lambda;
+
 /// Most characters of a text and most items of a list that an expression may make.
 pub(super) const LONGEST: usize = 1 << 16;
+
+/// Names of an expression's own with their values.
+pub(super) type Names = Rc<[(String, Value)]>;
 
 /// A value. Texts, lists and tables are shared, so that copies cost nothing.
 #[derive(Clone, Debug)]
@@ -15,12 +20,17 @@ pub(super) enum Value {
     Float(f64),
     Text(Rc<str>),
     List(Rc<[Value]>),
+    Tuple(Rc<[Value]>),
+    /// No two of which are equal, in the order in which they came.
+    Set(Rc<[Value]>),
     /// Keys with values, in the order written.
     Table(Rc<[(Value, Value)]>),
     /// The names of an included file, an index of a scope.
     Names(usize),
     /// A function: `math` functions and built-in ones.
     Function(&'static str),
+    /// A function that an expression defined, with the names around it.
+    Lambda(Rc<(Rc<Lambda>, Names)>),
     /// A method of a value.
     Method(Rc<Value>, &'static str),
 }
@@ -75,9 +85,9 @@ impl Value {
         match self {
             Self::None => false,
             Self::Text(text) => !text.is_empty(),
-            Self::List(items) => !items.is_empty(),
+            Self::List(items) | Self::Tuple(items) | Self::Set(items) => !items.is_empty(),
             Self::Table(items) => !items.is_empty(),
-            Self::Names(_) | Self::Function(_) | Self::Method(..) => true,
+            Self::Names(_) | Self::Function(_) | Self::Lambda(_) | Self::Method(..) => true,
             Self::Bool(_) | Self::Int(_) | Self::Float(_) => self.number() != Some(0.0),
         }
     }
@@ -89,9 +99,11 @@ impl Value {
             Self::Int(_) | Self::Float(_) => "a number",
             Self::Text(_) => "a text",
             Self::List(_) => "a list",
+            Self::Tuple(_) => "a tuple",
+            Self::Set(_) => "a set",
             Self::Table(_) => "a dictionary",
             Self::Names(_) => "a namespace",
-            Self::Function(_) | Self::Method(..) => "a function",
+            Self::Function(_) | Self::Lambda(_) | Self::Method(..) => "a function",
         }
     }
 
@@ -111,19 +123,26 @@ impl Value {
             Self::Bool(true) => write!(out, "True"),
             Self::Bool(false) => write!(out, "False"),
             Self::Int(value) => write!(out, "{value}"),
-            Self::Float(value) => write!(out, "{value:?}"),
-            Self::Text(text) => write!(out, "'{text}'"),
+            Self::Float(value) => write_float(*value, out),
+            Self::Text(text) => write_quoted(text, out),
             Self::Names(_) => write!(out, "namespace"),
             Self::Function(name) | Self::Method(_, name) => write!(out, "{name}"),
-            Self::List(items) => {
-                out.push('[');
+            Self::Lambda(_) => write!(out, "lambda"),
+            Self::Set(items) if items.is_empty() => write!(out, "set()"),
+            Self::List(items) | Self::Tuple(items) | Self::Set(items) => {
+                let (open, close) = match self {
+                    Self::List(_) => ("[", "]"),
+                    Self::Tuple(_) => ("(", if items.len() == 1 { ",)" } else { ")" }),
+                    _ => ("{", "}"),
+                };
+                out.push_str(open);
                 for (i, item) in items.iter().enumerate() {
                     out.push_str(if i > 0 { ", " } else { "" });
                     if !item.write(out) {
                         return false;
                     }
                 }
-                out.push(']');
+                out.push_str(close);
                 Ok(())
             }
             Self::Table(items) => {
@@ -154,7 +173,19 @@ impl Value {
         Some(match (self, other) {
             (Self::None, Self::None) => true,
             (Self::Text(a), Self::Text(b)) => a == b,
-            (Self::List(a), Self::List(b)) => {
+            (Self::Function(a), Self::Function(b)) => a == b,
+            (Self::Set(a), Self::Set(b)) => {
+                if a.len() != b.len() {
+                    return Some(false);
+                }
+                for item in a.iter() {
+                    if !item.is_among(b, fuel)? {
+                        return Some(false);
+                    }
+                }
+                true
+            }
+            (Self::List(a), Self::List(b)) | (Self::Tuple(a), Self::Tuple(b)) => {
                 if a.len() != b.len() {
                     return Some(false);
                 }
@@ -179,4 +210,58 @@ impl Value {
             _ => false,
         })
     }
+
+    /// Whether an equal value is among others; `None` if what is compared is too large.
+    pub(super) fn is_among(&self, others: &[Self], fuel: &mut usize) -> Option<bool> {
+        for other in others {
+            if self.equals(other, fuel)? {
+                return Some(true);
+            }
+        }
+        Some(false)
+    }
+
+    /// The items of a list, a tuple or a set.
+    pub(super) fn items(&self) -> Option<&Rc<[Self]>> {
+        match self {
+            Self::List(items) | Self::Tuple(items) | Self::Set(items) => Some(items),
+            _ => None,
+        }
+    }
+}
+
+/// A number as Python's `repr` has it: the shortest digits that give it back.
+fn write_float(value: f64, out: &mut String) -> std::fmt::Result {
+    if value.is_nan() {
+        return write!(out, "nan");
+    }
+    let scientific = format!("{value:e}");
+    let exponent = scientific.split_once('e').map(|(digits, power)| (digits, power.parse::<i32>()));
+    match exponent {
+        Some((digits, Ok(power))) if !(-4..16).contains(&power) => {
+            let sign = if power < 0 { '-' } else { '+' };
+            write!(out, "{digits}e{sign}{:02}", power.abs())
+        }
+        _ => write!(out, "{value:?}"),
+    }
+}
+
+/// A text in quotation marks, as Python's `repr` has it.
+fn write_quoted(text: &str, out: &mut String) -> std::fmt::Result {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    out.push(quote);
+    for c in text.chars() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if c == quote || c == '\\' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push(quote);
+    Ok(())
 }

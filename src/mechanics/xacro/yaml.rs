@@ -1,16 +1,29 @@
 //! YAML files that robot files load, as values.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 
+use super::evaluate::{Bound, Scope, evaluate, spend};
+use super::parse::parse;
 use super::value::Value;
 
 /// Deepest nesting of lists and dictionaries.
 const DEEPEST: usize = 64;
 
-/// The number that an expression under a tag has.
-pub(super) type Number<'a> = dyn FnMut(&str) -> Result<f64, String> + 'a;
+/// Tags of numbers with a unit, and what that is in radians or metres.
+const UNITS: [(&str, f64); 6] = [
+    ("radians", 1.0),
+    ("degrees", std::f64::consts::PI / 180.0),
+    ("meters", 1.0),
+    ("millimeters", 0.001),
+    ("foot", 0.3048),
+    ("inches", 0.0254),
+];
+
+/// How much an entry weighs that is merged into another dictionary.
+const MERGED: usize = 64;
 
 /// A list or a dictionary whose end has not come yet.
 struct Open {
@@ -21,12 +34,12 @@ struct Open {
 }
 
 /// Reads the only document of a file. Scalars are those of PyYAML, but for its numbers of base 60
-/// and 8, and that `1e-3` is a number, as YAML 1.2 has it; `number` evaluates what is tagged
-/// `!radians` or `!degrees`, as xacro does it.
+/// and 8, and that `1e-3` is a number, as YAML 1.2 has it. What is tagged with a unit is an
+/// expression, as in xacro. `scope` bounds what entries that are merged take.
 ///
 /// # Errors
 /// What was expected and found, with the line.
-pub(super) fn read(text: &str, number: &mut Number<'_>) -> Result<Value, String> {
+pub(super) fn read(text: &str, scope: &mut dyn Scope) -> Result<Value, String> {
     let mut anchors: Vec<(usize, Value)> = Vec::new();
     let mut open: Vec<Open> = Vec::new();
     let mut whole = None;
@@ -44,10 +57,14 @@ pub(super) fn read(text: &str, number: &mut Number<'_>) -> Result<Value, String>
             }
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some(Open { anchor, items, is_table }) = open.pop() else { continue };
-                (anchor, if is_table { table(items) } else { Value::List(items.into()) })
+                let value = match is_table {
+                    true => table(items, scope).map_err(wrong)?,
+                    false => Value::List(items.into()),
+                };
+                (anchor, value)
             }
             Event::Scalar(text, style, anchor, tag) => {
-                (anchor, scalar(&text, style, tag.as_deref(), number).map_err(wrong)?)
+                (anchor, scalar(&text, style, tag.as_deref(), scope).map_err(wrong)?)
             }
             Event::Alias(of) => {
                 let known = anchors.iter().rev().find(|(anchor, _)| *anchor == of);
@@ -72,31 +89,68 @@ pub(super) fn read(text: &str, number: &mut Number<'_>) -> Result<Value, String>
 
 /// A dictionary of keys and values in turn. A later value replaces one of the same key; `<<` adds
 /// those of other dictionaries, where there is none yet.
-fn table(items: Vec<Value>) -> Value {
-    let mut entries: Vec<(Value, Value)> = Vec::new();
+fn table(items: Vec<Value>, scope: &mut dyn Scope) -> Result<Value, String> {
+    let mut entries = Entries::default();
     let mut merged = Vec::new();
     let mut items = items.into_iter();
     while let (Some(key), Some(value)) = (items.next(), items.next()) {
         match (&key, &value) {
             (Value::Text(name), Value::Table(_)) if &**name == "<<" => merged.push(value),
             (Value::Text(name), Value::List(all)) if &**name == "<<" => {
+                spend(scope, all.len())?;
                 merged.extend(all.iter().cloned());
             }
-            _ => match entries.iter_mut().find(|(known, _)| is_same(known, &key)) {
-                Some(entry) => entry.1 = value,
-                None => entries.push((key, value)),
-            },
+            _ => entries.add(key, value, true, scope)?,
         }
     }
     for other in merged {
         let Value::Table(other) = other else { continue };
+        spend(scope, other.len().saturating_mul(MERGED))?;
         for (key, value) in other.iter() {
-            if !entries.iter().any(|(known, _)| is_same(known, key)) {
-                entries.push((key.clone(), value.clone()));
-            }
+            entries.add(key.clone(), value.clone(), false, scope)?;
         }
     }
-    Value::Table(Rc::from(entries))
+    Ok(Value::Table(Rc::from(entries.all)))
+}
+
+/// Entries of a dictionary, found by their keys if these are texts.
+#[derive(Default)]
+struct Entries {
+    all: Vec<(Value, Value)>,
+    places: BTreeMap<Rc<str>, usize>,
+    /// Where keys are that are no texts.
+    others: Vec<usize>,
+}
+
+impl Entries {
+    fn add(
+        &mut self,
+        key: Value,
+        value: Value,
+        replaces: bool,
+        scope: &mut dyn Scope,
+    ) -> Result<(), String> {
+        let known = match &key {
+            Value::Text(text) => self.places.get(text).copied(),
+            key => {
+                spend(scope, self.others.len())?;
+                self.others.iter().copied().find(|at| is_same(&self.all[*at].0, key))
+            }
+        };
+        match known {
+            Some(at) if replaces => self.all[at].1 = value,
+            Some(_) => {}
+            None => {
+                let at = self.all.len();
+                match &key {
+                    Value::Text(text) => _ = self.places.insert(Rc::clone(text), at),
+                    _ => self.others.push(at),
+                }
+                self.all.push((key, value));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Keys that are lists are all different.
@@ -108,7 +162,7 @@ fn scalar(
     text: &str,
     style: ScalarStyle,
     tag: Option<&Tag>,
-    number: &mut Number<'_>,
+    scope: &mut dyn Scope,
 ) -> Result<Value, String> {
     let plain = || plain(text);
     let Some(tag) = tag else {
@@ -119,9 +173,17 @@ fn scalar(
         (true, "str") => Ok(Value::text(text)),
         (true, "int" | "bool" | "null") => Ok(plain()),
         (true, "float") => value.map(Value::Float),
-        (false, "radians") => number(text).map(Value::Float),
-        (false, "degrees") => number(text).map(|x| Value::Float(x.to_radians())),
-        _ => Err(format!("`{tag}` is not known; there are !degrees and !radians")),
+        (false, name) => {
+            let Some((_, unit)) = UNITS.iter().find(|(known, _)| *known == name) else {
+                let known = UNITS.map(|(name, _)| format!("!{name}")).join(", ");
+                return Err(format!("`{tag}` is not known; there are {known}"));
+            };
+            let mut own = Bound { values: Vec::new(), scope, may_load: false };
+            let value = evaluate(&parse(text)?, &mut own)?.number();
+            let value = value.ok_or_else(|| format!("`{text}` is no number"))?;
+            Ok(Value::Float(value * unit))
+        }
+        (true, _) => Err(format!("`{tag}` is not known")),
     }
 }
 

@@ -25,3 +25,4 @@ mod visuals;
 mod welded;
 mod worlds;
 mod xacro;
+mod xacro_of_ros;

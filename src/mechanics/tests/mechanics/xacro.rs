@@ -362,7 +362,7 @@ fn mistakes_are_told_with_their_line() {
         ("<a v=\"${[1][3]}\"/>", 2, "no entry 3 of 1"),
         ("<a v=\"${'x' * 10**9}\"/>", 2, "more than"),
         ("<a v=\"${__import__('os')}\"/>", 2, "nothing is named `__import__`"),
-        ("<a v=\"$(env HOME)\"/>", 2, "expected find, arg"),
+        ("<a v=\"$(env HOME)\"/>", 2, "the environment is not read"),
         ("<a v=\"$(arg x)\"/>", 2, "no argument is named `x`"),
         ("<xacro:arg name=\"x\"/>", 2, "has no default"),
         ("<xacro:leg/>", 2, "no macro is named `leg`"),

@@ -29,11 +29,20 @@ impl Scope for Within<'_, '_> {
     }
 
     fn argument(&mut self, name: &str) -> Option<Value> {
-        self.expander.argument(name).map(Value::literal)
+        let value = self.expander.argument(name)?;
+        Some(if self.expander.names_arguments { automatic(value) } else { Value::text(value) })
+    }
+
+    fn place_of(&mut self, name: &str) -> String {
+        if name.starts_with('/') || name.contains("://") {
+            return name.to_owned();
+        }
+        format!("{}/{name}", self.expander.folder())
     }
 
     fn load(&mut self, name: &str) -> Result<String, String> {
-        let (own, text) = (self.expander.options.read)(name, self.expander.file())?;
+        let read = (self.expander.options.read)(name, self.expander.file());
+        let (own, text) = read.inspect_err(|_| self.expander.is_unread = true)?;
         spend(self, 1 + text.len())?;
         if !self.expander.files.contains(&own) {
             self.expander.files.push(own);
@@ -44,6 +53,10 @@ impl Scope for Within<'_, '_> {
     fn name_in(&mut self, names: usize, name: &str) -> Result<Option<Value>, String> {
         let Some(found) = self.expander.scopes.own(names, name).cloned() else { return Ok(None) };
         self.expander.value_of(names, name, found).map(Some)
+    }
+
+    fn bound(&mut self) -> Vec<(String, Value)> {
+        Vec::new()
     }
 
     fn fuel(&mut self) -> &mut usize {
@@ -61,4 +74,17 @@ impl Scope for Within<'_, '_> {
     fn leave(&mut self) {
         self.expander.depth -= 1;
     }
+}
+
+/// What the text of an argument is in `$(eval …)`.
+fn automatic(text: &str) -> Value {
+    let number = match text.contains('.') {
+        true => text.trim().parse().ok().map(Value::Float),
+        false => text.trim().parse().ok().map(Value::Int),
+    };
+    number.unwrap_or_else(|| match text.to_lowercase().as_str() {
+        "true" => Value::Bool(true),
+        "false" => Value::Bool(false),
+        _ => Value::text(text),
+    })
 }
