@@ -1,4 +1,4 @@
-//! `Solve`: closes an algebraic loop by Newton's method.
+//! `Solve`: closes an algebraic loop.
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
@@ -9,17 +9,31 @@ use legwork_block::{
 use crate::signal::shape;
 use crate::solvers::on_fail::OnFail;
 
-/// Closes an algebraic loop by Newton's method: finds z with `u(z) = z`. The loop computes the
-/// input u from the output z.
+/// Closes an algebraic loop: finds z with `u(z) = z`. The loop computes the input u from the
+/// output z.
 ///
-/// Newton's method on `u(z) − z` with a Jacobian of difference quotients: one iteration computes
-/// the blocks of the loop once for each number of z and once more. It begins with the solution of
-/// the major step before, which is state (`initial` at t = 0), and ends when
-/// `|u − z| ≤ tol (1 + |z|)` for every number. Continuous loops are solved in minor steps too.
-/// Several `Solve` blocks in one loop are solved together, with the smallest `tol` and `limit` of
-/// them and the `on_fail` of the first by path.
+/// The search begins with the solution of the major step before, which is state (`initial` at
+/// t = 0). Continuous loops are solved in minor steps too. Several `Solve` blocks in one loop are
+/// solved together, with the smallest `tol` and `limit` of them and the `on_fail` of the first by
+/// path.
 ///
-/// A loop may have several solutions or none; which one is found depends on where it begins.
+/// 1. Newton's method on `u(z) − z`, with a Jacobian of difference quotients and a line search: one
+///    iteration computes the blocks of the loop once for each number of z and once more.
+/// 2. Where that stalls or `limit` is reached: for one number a search for a change of sign of
+///    `u − z`, in both directions and over all sizes, which is then narrowed; for several numbers
+///    pseudo-transient continuation, then each number by its own equation. This costs some hundred
+///    computations of the loop.
+///
+/// So saturations, `tanh`, `atan`, dead zones and friction are solved from any start. A z is a
+/// solution where `|u − z|` and the next correction of z are at most `tol` times the larger of |z|
+/// and |u|, for every number. Where numbers resolve no more, or at a multiple root,
+/// `|u − z| ≤ tol (1 + |z|)` is enough, with a correction of at most `√tol (1 + |z|)`.
+///
+/// A loop may have several solutions; which one is found depends on where the search begins. A
+/// loop without a solution is a failure, with the smallest `|u − z|` that came up. One is a law
+/// that jumps over its solution, as `sign` in Coulomb friction that holds: then the message names
+/// both sides of the jump. A block that refuses a z of the search ends it only if nothing else is
+/// found.
 #[ports(
     |ty: Any, unit: &PortUnit|
     in  u: ty.clone() as Any, unit.clone(), "what the loop makes of `y`",
@@ -29,10 +43,10 @@ use crate::solvers::on_fail::OnFail;
 )]
 #[parameters(aliases("algebraic loop", "algebraic constraint", "Newton"))]
 pub struct Solve {
-    /// Largest `|u − z| / (1 + |z|)` of a solution [1].
+    /// Largest `|u − z|` of a solution, beside the larger of |z| and |u| [1].
     #[default = 1e-10]
     pub tol: f64,
-    /// Most iterations.
+    /// Most iterations of Newton's method.
     #[default = 20]
     pub limit: u32,
     /// z at t = 0: a number, a list for a vector, a list of rows for a matrix [unit of u]; default

@@ -8,7 +8,7 @@
 //! | 2 compile, 2.4 rates | `rates`, `identity`, `verify`, `conditional`; 2.2 in `allocations` |
 //! | 3 a major step | `steps`; variable steps and located events in `events`, `crossings` |
 //! | 4 plants and contact | `plants` |
-//! | 5 loops | `steps`; `Solve` in `conditional` |
+//! | 5 loops | `steps`; `Solve` in `conditional` and `loops` |
 //! | 6 conditional and called parts | `conditional`, `functions`, `steps` |
 //! | 7 state, 8 order, 9 failure | `state`, `snapshots`, `history`, `fork`, `conditional` |
 //! | 10 solvers | `solvers` |
@@ -23,6 +23,7 @@ mod harness;
 mod history;
 mod identity;
 mod labels;
+mod loops;
 mod plants;
 mod playback;
 mod ports;

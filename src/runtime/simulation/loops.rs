@@ -1,14 +1,18 @@
-//! Algebraic loops that `Solve` blocks close (semantics 5.3), by Newton's method.
+//! Algebraic loops that `Solve` blocks close (semantics 5.3).
+
+mod line;
+mod seek;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write as _;
 
 use legwork_block::{Fault, Report, SolveFailure};
 use legwork_program::Loop;
 
 use super::engine::Engine;
 use crate::fault::{Phase, RunFault};
-use legwork_linalg::Lu;
-
-/// Change of an unknown z for the difference quotient: this times 1 + |z|.
-const DIFFERENCE: f64 = 1.5e-8;
+use seek::{Equations, Outcome, Seeker, largest};
 
 /// How an algebraic loop has fared.
 #[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
@@ -26,14 +30,7 @@ pub(super) struct LoopMemory {
 }
 
 /// Work memory of a loop.
-pub(super) struct LoopWork {
-    z: Vec<f64>,
-    residual: Vec<f64>,
-    /// `∂u/∂z`, column-major.
-    jacobian: Vec<f64>,
-    lu: Lu,
-    step: Vec<f64>,
-}
+pub(super) struct LoopWork(Seeker);
 
 impl LoopMemory {
     pub(super) fn new(found: &Loop) -> Self {
@@ -60,14 +57,7 @@ impl LoopMemory {
 
 impl LoopWork {
     pub(super) fn new(found: &Loop) -> Self {
-        let n = found.unknowns.iter().map(|unknown| unknown.output.len as usize).sum();
-        Self {
-            z: vec![0.0; n],
-            residual: vec![0.0; n],
-            jacobian: vec![0.0; n * n],
-            lu: Lu::new(n),
-            step: vec![0.0; n],
-        }
+        Self(Seeker::new(found.unknowns.iter().map(|it| it.output.len as usize).sum()))
     }
 }
 
@@ -106,84 +96,51 @@ impl Engine {
             return Ok(());
         }
         let Some(mut work) = self.work.loops[index].take() else { return Ok(()) };
-        let outcome = self.newton(found, &mut work, minor, offset);
-        let memory = &mut self.state.loops[index];
-        let outcome = match outcome {
-            Ok(solved) => {
-                memory.iterations += u64::from(solved.iterations);
-                memory.solves += 1;
-                if solved.converged {
-                    Ok(())
-                } else {
-                    memory.failures += 1;
-                    self.not_solved(index, found, &mut work, &solved, minor, offset)
-                }
-                .map(|()| {
-                    if !minor {
-                        self.state.loops[index].failed_now = !solved.converged;
-                        read(found, &self.state.arena, &mut work.z);
-                        self.state.loops[index].found.copy_from_slice(&work.z);
-                    }
-                })
-            }
-            Err(fault) => Err(fault),
-        };
+        let outcome = self.seek(index, found, &mut work.0, minor, offset);
         self.work.loops[index] = Some(work);
         outcome
     }
 
-    fn newton(
+    /// Seeks the unknowns and counts what came of it.
+    fn seek(
         &mut self,
+        index: usize,
         found: &Loop,
-        work: &mut LoopWork,
+        seeker: &mut Seeker,
         minor: bool,
         offset: f64,
-    ) -> Result<Solved, RunFault> {
-        let (tolerance, limit) =
-            found.unknowns.iter().fold((f64::INFINITY, u32::MAX), |(tolerance, limit), unknown| {
-                (tolerance.min(unknown.rule.tolerance), limit.min(unknown.rule.limit))
-            });
-        let n = work.z.len();
-        read(found, &self.state.arena, &mut work.z);
-        let mut iterations = 0;
-        loop {
-            residual(found, &self.state.arena, &work.z, &mut work.residual);
-            let error = work
-                .residual
-                .iter()
-                .zip(&work.z)
-                .map(|(r, z)| r.abs() / (1.0 + z.abs()))
-                .fold(0.0, |a: f64, b| if b.is_nan() { f64::NAN } else { a.max(b) });
-            if error <= tolerance || iterations == limit || error.is_nan() {
-                return Ok(Solved { converged: error <= tolerance, error, iterations });
+    ) -> Result<(), RunFault> {
+        read(found, &self.state.arena, &mut seeker.z);
+        residual(found, &self.state.arena, &seeker.z, &mut seeker.r);
+        let memory = &self.state.loops[index];
+        let known = memory.solves > 0 && !memory.failed_now;
+        let outcome = if known && seeker.r.iter().all(|r| *r == 0.0) {
+            seeker.iterations = 0;
+            Ok(Outcome::Solved)
+        } else {
+            let rules = || found.unknowns.iter().map(|unknown| &unknown.rule);
+            seeker.tolerance = rules().map(|rule| rule.tolerance).fold(f64::INFINITY, f64::min);
+            seeker.limit = rules().map(|rule| rule.limit).fold(u32::MAX, u32::min);
+            let mut equations = LoopEquations { engine: self, found, minor, offset, refused: None };
+            match seeker.seek(&mut equations)? {
+                Outcome::Solved => Ok(Outcome::Solved),
+                other => Err((other, equations.refused)),
             }
-            iterations += 1;
-            for j in 0..n {
-                let z = work.z[j];
-                let step = DIFFERENCE * (1.0 + z.abs());
-                write_one(found, &mut self.state.arena, j, z + step);
-                self.run_loop(found, minor, offset)?;
-                write_one(found, &mut self.state.arena, j, z);
-                residual(found, &self.state.arena, &work.z, &mut work.step);
-                let column = &mut work.jacobian[j * n..(j + 1) * n];
-                for ((slope, after), before) in
-                    column.iter_mut().zip(&work.step).zip(&work.residual)
-                {
-                    *slope = (after - before) / step;
-                }
-            }
-            // (1 − ∂u/∂z) δ = u − z.
-            if work.lu.factor_shifted(1.0, &work.jacobian).is_err() {
-                return Ok(Solved { converged: false, error, iterations });
-            }
-            work.step.copy_from_slice(&work.residual);
-            work.lu.solve(&mut work.step);
-            for (z, step) in work.z.iter_mut().zip(&work.step) {
-                *z += step;
-            }
-            write(found, &mut self.state.arena, &work.z);
-            self.run_loop(found, minor, offset)?;
+        };
+        let memory = &mut self.state.loops[index];
+        memory.iterations += u64::from(seeker.iterations);
+        memory.solves += 1;
+        let converged = outcome.is_ok();
+        if let Err((why, refused)) = outcome {
+            memory.failures += 1;
+            self.not_solved(index, found, seeker, (why, refused), minor, offset)?;
         }
+        if !minor {
+            self.state.loops[index].failed_now = !converged;
+            read(found, &self.state.arena, &mut seeker.z);
+            self.state.loops[index].found.copy_from_slice(&seeker.z);
+        }
+        Ok(())
     }
 
     /// What the block declares for a loop without solution.
@@ -191,8 +148,8 @@ impl Engine {
         &mut self,
         index: usize,
         found: &Loop,
-        work: &mut LoopWork,
-        solved: &Solved,
+        seeker: &mut Seeker,
+        (why, refused): (Outcome, Option<RunFault>),
         minor: bool,
         offset: f64,
     ) -> Result<(), RunFault> {
@@ -200,20 +157,23 @@ impl Engine {
         let policy = found.unknowns[0].rule.on_fail;
         match policy {
             SolveFailure::HoldLast(most) if memory.failures_in_a_row < most => {
-                work.z.copy_from_slice(&memory.iterate);
+                seeker.z.copy_from_slice(&memory.iterate);
             }
-            SolveFailure::Zero => work.z.fill(0.0),
+            SolveFailure::Zero => seeker.z.fill(0.0),
             SolveFailure::Stop | SolveFailure::HoldLast(_) => {
-                let message = format!(
-                    "the algebraic loop has no solution after {} iterations: residual {:.3e} \
-                     relative to 1 + |z|",
-                    solved.iterations, solved.error
-                );
+                let message = without_solution(why, seeker);
                 let phase = if minor { Phase::Integrate } else { Phase::Output };
-                return Err(self.fault_at(found.unknowns[0].node, phase, Fault { message }));
+                let fault = self.fault_at(found.unknowns[0].node, phase, Fault { message });
+                let hint = |refused: RunFault| {
+                    format!(
+                        "`{}` refused where it was looked for: {}",
+                        refused.block, refused.fault
+                    )
+                };
+                return Err(RunFault { hints: refused.map(hint).into_iter().collect(), ..fault });
             }
         }
-        write(found, &mut self.state.arena, &work.z);
+        write(found, &mut self.state.arena, &seeker.z);
         self.run_loop(found, minor, offset)
     }
 
@@ -234,11 +194,60 @@ impl Engine {
     }
 }
 
-/// What came of Newton's method.
-struct Solved {
-    converged: bool,
-    error: f64,
-    iterations: u32,
+/// The equations of a loop.
+struct LoopEquations<'a> {
+    engine: &'a mut Engine,
+    found: &'a Loop,
+    minor: bool,
+    offset: f64,
+    /// The first fault of a block at a trial.
+    refused: Option<RunFault>,
+}
+
+impl Equations for LoopEquations<'_> {
+    type Stop = RunFault;
+
+    /// A block that refuses an iterate only makes it one that is not usable.
+    fn residual(&mut self, z: &[f64], r: &mut [f64]) -> Result<bool, RunFault> {
+        write(self.found, &mut self.engine.state.arena, z);
+        match self.engine.run_loop(self.found, self.minor, self.offset) {
+            Ok(()) => {}
+            Err(fault) if self.engine.stop.heard => return Err(fault),
+            Err(fault) => {
+                self.refused.get_or_insert(fault);
+                r.fill(f64::NAN);
+                return Ok(false);
+            }
+        }
+        residual(self.found, &self.engine.state.arena, z, r);
+        Ok(r.iter().all(|r| r.is_finite()))
+    }
+}
+
+/// What is known of a loop for which no solution came up.
+#[cold]
+fn without_solution(why: Outcome, seeker: &Seeker) -> String {
+    let worst = largest(&seeker.r);
+    let place = (0..seeker.r.len()).find(|&i| seeker.r[i].abs() == worst).unwrap_or(0);
+    let z = seeker.z.get(place).copied().unwrap_or(0.0);
+    let which = if seeker.r.len() > 1 { format!(" in number {place}") } else { String::new() };
+    let mut text = match why {
+        Outcome::Jumps { at, sides: (left, right) } => format!(
+            "the algebraic loop has no solution: u − z goes from {left:.3e} to {right:.3e} at \
+             z = {at:?} without being zero"
+        ),
+        _ if seeker.r.len() == 1 => format!(
+            "the algebraic loop has no solution: u − z does not change its sign, near the start or \
+             far from it"
+        ),
+        _ => "the algebraic loop has no solution that was found".to_owned(),
+    };
+    let _ = write!(
+        text,
+        "; the smallest |u − z| of {} evaluations is {worst:.3e}{which}, at z = {z:?}",
+        seeker.evaluations
+    );
+    text
 }
 
 fn read(found: &Loop, arena: &[f64], z: &mut [f64]) {
@@ -256,18 +265,6 @@ fn write(found: &Loop, arena: &mut [f64], z: &[f64]) {
         let own = &mut arena[unknown.output.range()];
         own.copy_from_slice(&z[at..at + own.len()]);
         at += own.len();
-    }
-}
-
-fn write_one(found: &Loop, arena: &mut [f64], j: usize, value: f64) {
-    let mut at = 0;
-    for unknown in &found.unknowns {
-        let len = unknown.output.len as usize;
-        if j < at + len {
-            arena[unknown.output.start as usize + j - at] = value;
-            return;
-        }
-        at += len;
     }
 }
 

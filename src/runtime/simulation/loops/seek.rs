@@ -1,0 +1,484 @@
+//! A root of `r(z) = u(z) − z` from any start: Newton's method with a line search, then methods
+//! that need no good start.
+//!
+//! # Acceptance
+//! An iterate is a solution where `|rᵢ| ≤ tol sᵢ` and the correction for r and its rounding is as
+//! small, `|δᵢ| ≤ tol sᵢ`, with `sᵢ = max(|zᵢ|, |uᵢ|)`. The second part refuses what only looks
+//! small beside a large z, as `r = −atan(z − 3)` at z = −2e10. Where an iteration brings nothing more,
+//! since rounding is reached or the root is a multiple one, `|rᵢ| ≤ tol (1 + |zᵢ|)` and
+//! `|δᵢ| ≤ √tol (1 + |zᵢ|)` do.
+//!
+//! # What follows when Newton's method stalls
+//! - One unknown: `super::line` looks for a change of sign in both directions and narrows it.
+//! - Several: pseudo-transient continuation `(1/τ + 1 − ∂u/∂z) δ = r`, where τ grows as r falls
+//!   (Kelley, Keyes, *Convergence analysis of pseudo-transient continuation* (1998)), then each
+//!   unknown in turn by its own row, then Newton's method again.
+
+use legwork_linalg::Lu;
+
+use super::line::Line;
+
+/// Change of an unknown z for the difference quotient, relative to its size.
+const DIFFERENCE: f64 = 1.5e-8;
+
+/// A step that is shorter than this, beside each unknown, leaves the factors good enough to show
+/// how far the root is.
+const SHORT: f64 = 0.5;
+
+/// Halvings of a correction.
+const MOST_HALVINGS: u32 = 12;
+
+/// Part of the correction's decrease of r that a step must reach (Armijo).
+const DECREASE: f64 = 1e-4;
+
+/// Iterations of continuation.
+const MOST_CONTINUED: u32 = 120;
+
+/// Sweeps over the unknowns, one after the other.
+const MOST_SWEEPS: u32 = 40;
+
+/// Evaluations after which no other method begins.
+const MOST_EVALUATIONS: u32 = 20_000;
+
+/// Rounds of continuation, sweeps and Newton's method.
+const MOST_ROUNDS: u32 = 2;
+
+/// Size of z, beside that of its start, beyond which a residual of zero alone is no solution.
+const FAR_AWAY: f64 = 1e6;
+
+/// Equations `r(z) = u(z) − z`.
+pub(super) trait Equations {
+    /// Why nothing more can be computed.
+    type Stop;
+
+    /// Writes r(z), NaN where it cannot be computed. False where it is not finite.
+    fn residual(&mut self, z: &[f64], r: &mut [f64]) -> Result<bool, Self::Stop>;
+}
+
+/// What came of a search. `z` and `r` of [`Seeker`] are the solution, or the iterate of the
+/// smallest residual; the equations were evaluated last at a solution.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Outcome {
+    /// r is zero to the tolerance.
+    Solved,
+    /// No solution came up.
+    NotFound,
+    /// The one unknown's r changes sign without a zero.
+    Jumps {
+        /// Where.
+        at: f64,
+        /// r on both sides.
+        sides: (f64, f64),
+    },
+}
+
+/// How Newton's method ended.
+#[derive(PartialEq)]
+enum Ended {
+    Solved,
+    Stalled,
+}
+
+/// Work memory for n unknowns.
+pub(super) struct Seeker {
+    pub(super) z: Vec<f64>,
+    pub(super) r: Vec<f64>,
+    pub(super) tolerance: f64,
+    pub(super) limit: u32,
+    /// Iterations of Newton's method and of continuation, and evaluations on lines.
+    pub(super) iterations: u32,
+    pub(super) evaluations: u32,
+    pub(super) trial: Vec<f64>,
+    pub(super) trial_r: Vec<f64>,
+    /// `∂r/∂z`, column-major.
+    slopes: Vec<f64>,
+    lu: Lu,
+    step: Vec<f64>,
+    reach: Vec<f64>,
+    scale: Vec<f64>,
+    start: Vec<f64>,
+    best: Vec<f64>,
+    best_r: Vec<f64>,
+    best_error: f64,
+}
+
+impl Seeker {
+    pub(super) fn new(n: usize) -> Self {
+        let zeros = || vec![0.0; n];
+        Self {
+            z: zeros(),
+            r: zeros(),
+            tolerance: 0.0,
+            limit: 0,
+            iterations: 0,
+            evaluations: 0,
+            trial: zeros(),
+            trial_r: zeros(),
+            slopes: vec![0.0; n * n],
+            lu: Lu::new(n),
+            step: zeros(),
+            reach: zeros(),
+            scale: zeros(),
+            start: zeros(),
+            best: zeros(),
+            best_r: zeros(),
+            best_error: f64::INFINITY,
+        }
+    }
+
+    /// Seeks a solution from `z`, where the equations were evaluated last and `r` is theirs.
+    pub(super) fn seek<E: Equations>(&mut self, equations: &mut E) -> Result<Outcome, E::Stop> {
+        (self.iterations, self.evaluations) = (0, 0);
+        self.best_error = f64::INFINITY;
+        self.start.copy_from_slice(&self.z);
+        let usable = self.r.iter().all(|r| r.is_finite());
+        if usable {
+            self.keep_best();
+            if self.newton(equations)? == Ended::Solved {
+                return Ok(Outcome::Solved);
+            }
+        }
+        let outcome = if self.z.len() == 1 {
+            self.on_its_line(equations)?
+        } else if usable {
+            self.far(equations)?
+        } else {
+            Outcome::NotFound
+        };
+        if outcome != Outcome::Solved {
+            self.z.copy_from_slice(&self.best);
+            self.r.copy_from_slice(&self.best_r);
+        }
+        Ok(outcome)
+    }
+
+    /// Newton's method with a line search, from a usable `z`.
+    fn newton<E: Equations>(&mut self, equations: &mut E) -> Result<Ended, E::Stop> {
+        let n = self.z.len();
+        let (mut fine, mut is_close) = (false, false);
+        for iteration in 0..=self.limit {
+            // After a short step the factors of the iterate before show how far the root still is.
+            if is_close {
+                self.take_reach();
+                if self.is_solved() {
+                    return Ok(Ended::Solved);
+                }
+            }
+            if iteration == self.limit {
+                break;
+            }
+            self.iterations += 1;
+            if !self.differences(equations, fine)? || !self.factor(0.0) {
+                return Ok(Ended::Stalled);
+            }
+            self.step.copy_from_slice(&self.r);
+            self.lu.solve(&mut self.step);
+            self.take_reach();
+            self.weigh();
+            let before = self.merit(&self.r);
+            if iteration > 0 && self.is_solved() {
+                return self.settle(equations);
+            }
+            let near = self.is_near();
+            let mut part = 1.0;
+            let mut halvings = 0;
+            loop {
+                for i in 0..n {
+                    self.trial[i] = self.z[i] + part * self.step[i];
+                }
+                let usable = self.evaluate(equations)?;
+                let after = if usable { self.merit(&self.trial_r) } else { f64::INFINITY };
+                if near && !(after <= 0.5 * before) {
+                    // Rounding, or a multiple root: nothing more is to be had.
+                    return self.settle(equations);
+                }
+                if after <= (1.0 - DECREASE * part) * before {
+                    // Slow for full steps: the difference quotient may be too wide.
+                    fine ^= part == 1.0 && after > 0.3 * before;
+                    self.take_trial();
+                    is_close = self.is_short(part);
+                    break;
+                }
+                if halvings == MOST_HALVINGS
+                    || (n == 1 && usable && self.r[0] * self.trial_r[0] < 0.0)
+                {
+                    return Ok(Ended::Stalled);
+                }
+                halvings += 1;
+                part *= 0.5;
+            }
+        }
+        if self.is_near() { self.settle(equations) } else { Ok(Ended::Stalled) }
+    }
+
+    /// Evaluates at `z` once more, so that the equations are left there.
+    fn settle<E: Equations>(&mut self, equations: &mut E) -> Result<Ended, E::Stop> {
+        self.trial.copy_from_slice(&self.z);
+        let usable = self.evaluate(equations)?;
+        self.take_trial();
+        Ok(if usable { Ended::Solved } else { Ended::Stalled })
+    }
+
+    /// Continuation from the best iterate and from the start, then each unknown by its own row,
+    /// each followed by Newton's method.
+    fn far<E: Equations>(&mut self, equations: &mut E) -> Result<Outcome, E::Stop> {
+        for round in 0..MOST_ROUNDS {
+            if round > 0 {
+                self.trial.copy_from_slice(&self.best);
+            } else {
+                self.trial.copy_from_slice(&self.start);
+            }
+            if !self.evaluate(equations)? {
+                break;
+            }
+            self.take_trial();
+            self.continued(equations)?;
+            if self.newton(equations)? == Ended::Solved {
+                return Ok(Outcome::Solved);
+            }
+            self.swept(equations)?;
+            if self.newton(equations)? == Ended::Solved {
+                return Ok(Outcome::Solved);
+            }
+            if self.evaluations > MOST_EVALUATIONS {
+                break;
+            }
+        }
+        // Where r is zero as far as numbers go, flat or not, there is a solution; far away, where
+        // numbers have no digits left for r, that says nothing.
+        self.trial.copy_from_slice(&self.best);
+        if self.evaluate(equations)? {
+            self.take_trial();
+            let rounding =
+                |(r, z): (&f64, &f64)| r.abs() <= 4.0 * f64::EPSILON * z.abs().max((z + r).abs());
+            let reach = |(z, start): (&f64, &f64)| z.abs() <= FAR_AWAY * (1.0 + start.abs());
+            if self.r.iter().zip(&self.z).all(rounding) && self.z.iter().zip(&self.start).all(reach)
+            {
+                return Ok(Outcome::Solved);
+            }
+        }
+        Ok(Outcome::NotFound)
+    }
+
+    /// Pseudo-transient continuation: implicit Euler on `ż = r(z)` with steps that grow as r falls.
+    fn continued<E: Equations>(&mut self, equations: &mut E) -> Result<(), E::Stop> {
+        let mut pace = 1.0;
+        let mut fresh = false;
+        for _ in 0..MOST_CONTINUED {
+            self.iterations += 1;
+            if !fresh && !self.differences(equations, false)? {
+                return Ok(());
+            }
+            fresh = true;
+            self.weigh();
+            let before = self.merit(&self.r);
+            if before == 0.0 || !self.factor(1.0 / pace) {
+                return Ok(());
+            }
+            self.step.copy_from_slice(&self.r);
+            self.lu.solve(&mut self.step);
+            for i in 0..self.z.len() {
+                self.trial[i] = self.z[i] + self.step[i];
+            }
+            let usable = self.evaluate(equations)?;
+            let after = if usable { self.merit(&self.trial_r) } else { f64::INFINITY };
+            let ratio = after / before;
+            if ratio < 1.5 {
+                self.take_trial();
+                fresh = false;
+            }
+            pace *= if ratio < 0.9 { (1.0 / ratio).min(10.0) } else { 0.3 };
+            if pace < 1e-12 || after < 1e-6 * self.tolerance.min(1e-4) {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Solves row after row for its own unknown (nonlinear Gauss-Seidel).
+    fn swept<E: Equations>(&mut self, equations: &mut E) -> Result<(), E::Stop> {
+        for _ in 0..MOST_SWEEPS {
+            let mut moved = 0.0_f64;
+            for i in 0..self.z.len() {
+                if self.evaluations > MOST_EVALUATIONS {
+                    return Ok(());
+                }
+                self.trial.copy_from_slice(&self.z);
+                if !self.evaluate(equations)? {
+                    return Ok(());
+                }
+                self.take_trial();
+                let start = (self.z[i], self.r[i]);
+                let mut line = Line { seeker: self, equations, i };
+                let (found, _) = line.seek(start)?;
+                moved = moved.max((found - start.0).abs() / (1.0 + start.0.abs()));
+                self.z[i] = found;
+            }
+            if moved <= 1e-3 {
+                break;
+            }
+        }
+        self.trial.copy_from_slice(&self.z);
+        self.evaluate(equations)?;
+        self.take_trial();
+        Ok(())
+    }
+
+    /// The one unknown by changes of sign.
+    fn on_its_line<E: Equations>(&mut self, equations: &mut E) -> Result<Outcome, E::Stop> {
+        let start = (self.start[0], f64::NAN);
+        self.trial[0] = start.0;
+        let usable = self.evaluate(equations)?;
+        let start = (start.0, if usable { self.trial_r[0] } else { f64::NAN });
+        let mut line = Line { seeker: self, equations, i: 0 };
+        let (found, outcome) = line.seek(start)?;
+        if outcome == Outcome::Solved {
+            self.trial[0] = found;
+            self.evaluate(equations)?;
+            self.take_trial();
+        }
+        Ok(outcome)
+    }
+
+    /// Evaluates at `trial`.
+    pub(super) fn evaluate<E: Equations>(&mut self, equations: &mut E) -> Result<bool, E::Stop> {
+        self.evaluations += 1;
+        equations.residual(&self.trial, &mut self.trial_r)
+    }
+
+    /// Makes the trial the iterate.
+    pub(super) fn take_trial(&mut self) {
+        std::mem::swap(&mut self.z, &mut self.trial);
+        std::mem::swap(&mut self.r, &mut self.trial_r);
+        self.keep_best();
+    }
+
+    fn keep_best(&mut self) {
+        let error = resolved(&self.z, &self.r);
+        if error < self.best_error {
+            self.best_error = error;
+            self.best.copy_from_slice(&self.z);
+            self.best_r.copy_from_slice(&self.r);
+        }
+    }
+
+    /// Keeps the trial of one unknown as the best if it is.
+    pub(super) fn keep_best_trial(&mut self) {
+        let error = resolved(&self.trial, &self.trial_r);
+        if error < self.best_error {
+            self.best_error = error;
+            self.best.copy_from_slice(&self.trial);
+            self.best_r.copy_from_slice(&self.trial_r);
+        }
+    }
+
+    /// `∂r/∂z` at `z` by difference quotients, relative to the size of each unknown alone if
+    /// `fine`. False where it cannot be had.
+    fn differences<E: Equations>(
+        &mut self,
+        equations: &mut E,
+        fine: bool,
+    ) -> Result<bool, E::Stop> {
+        let n = self.z.len();
+        self.trial.copy_from_slice(&self.z);
+        for j in 0..n {
+            let z = self.z[j];
+            let own = z.abs().max((z + self.r[j]).abs());
+            let wide = 1.0 + z.abs();
+            let size = if fine && own > 1e-150 { own.min(wide) } else { wide };
+            let mut usable = false;
+            for step in [DIFFERENCE * size, -DIFFERENCE * size] {
+                self.trial[j] = z + step;
+                if self.evaluate(equations)? {
+                    usable = true;
+                    break;
+                }
+            }
+            if !usable {
+                return Ok(false);
+            }
+            let step = self.trial[j] - z;
+            self.trial[j] = z;
+            let column = &mut self.slopes[j * n..(j + 1) * n];
+            for ((slope, after), before) in column.iter_mut().zip(&self.trial_r).zip(&self.r) {
+                *slope = (after - before) / step;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Factors `shift − ∂r/∂z`.
+    fn factor(&mut self, shift: f64) -> bool {
+        let n = self.z.len();
+        for (a, slope) in self.lu.matrix_mut().iter_mut().zip(&self.slopes) {
+            *a = -slope;
+        }
+        if shift != 0.0 {
+            for i in 0..n {
+                self.lu.matrix_mut()[i * n + i] += shift;
+            }
+        }
+        self.lu.factor(0.0).is_ok()
+    }
+
+    /// Takes the sizes of rows at the present iterate.
+    fn weigh(&mut self) {
+        for ((s, z), r) in self.scale.iter_mut().zip(&self.z).zip(&self.r) {
+            *s = z.abs().max((z + r).abs());
+        }
+        let least = (1e-6 * largest(&self.scale)).max(f64::MIN_POSITIVE);
+        for s in &mut self.scale {
+            *s = s.max(least);
+        }
+    }
+
+    /// Largest residual beside the size of its row.
+    fn merit(&self, r: &[f64]) -> f64 {
+        let parts = r.iter().zip(&self.scale).map(|(r, s)| r.abs() / s);
+        parts.fold(0.0, |a: f64, b| if b.is_nan() { f64::INFINITY } else { a.max(b) })
+    }
+
+    /// How far the root may be: the correction for the residual and for its rounding.
+    fn take_reach(&mut self) {
+        for ((reach, z), r) in self.reach.iter_mut().zip(&self.z).zip(&self.r) {
+            *reach = r + (f64::EPSILON * z.abs().max((z + r).abs())).copysign(*r);
+        }
+        self.lu.solve(&mut self.reach);
+    }
+
+    /// Whether the step to the present iterate was short beside each unknown.
+    fn is_short(&self, part: f64) -> bool {
+        self.z
+            .iter()
+            .zip(&self.r)
+            .zip(&self.step)
+            .all(|((z, r), step)| (part * step).abs() <= SHORT * z.abs().max((z + r).abs()))
+    }
+
+    /// Residual and correction are small beside each unknown.
+    fn is_solved(&self) -> bool {
+        self.z.iter().zip(&self.r).zip(&self.reach).all(|((z, r), reach)| {
+            let most = self.tolerance * z.abs().max((z + r).abs());
+            r.abs() <= most && reach.abs() <= most
+        })
+    }
+
+    /// Residual and correction are so small that an iteration without gain ends the search.
+    fn is_near(&self) -> bool {
+        self.z.iter().zip(&self.r).zip(&self.reach).all(|((z, r), reach)| {
+            let size = 1.0 + z.abs();
+            r.abs() <= self.tolerance * size && reach.abs() <= self.tolerance.sqrt() * size
+        })
+    }
+}
+
+/// Largest residual, or what rounding hides of it: far away r looks like zero.
+fn resolved(z: &[f64], r: &[f64]) -> f64 {
+    let parts = z.iter().zip(r).map(|(z, r)| r.abs().max(f64::EPSILON * z.abs()));
+    parts.fold(0.0, |a: f64, b| if b.is_nan() { f64::INFINITY } else { a.max(b) })
+}
+
+/// Largest magnitude; infinite where one is not a number.
+pub(super) fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |a: f64, b| if b.is_nan() { f64::INFINITY } else { a.max(b.abs()) })
+}
