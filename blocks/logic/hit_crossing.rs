@@ -17,7 +17,9 @@ use crate::signal::pieces;
 /// | `Either` | one of both |
 ///
 /// A variable step is cut at each crossing, whatever the direction, and `y` is true there: a
-/// sampled block sees that only if it falls on one of its samples. Under fixed steps a crossing is
+/// sampled block sees that only if it falls on one of its samples. Two crossings within one
+/// variable step are found where they are a quarter of the step apart, or u is smooth; see the
+/// manual page `events`. Under fixed steps a crossing is
 /// noticed at the first major step after it, and two crossings within one step are not seen. At t =
 /// 0 there is none.
 #[ports(

@@ -292,8 +292,8 @@ impl Block for FloatingBase {
         let largest = |leaves: legwork_block::Leaves<'_>| {
             leaves.iter().flatten().fold(f64::NEG_INFINITY, |most, &number| most.max(number))
         };
-        // A level below 0 never fires: that of a base whose reset is not connected.
-        cx.values[0] = cx.inputs.optional(plan.reset).map_or(-1.0, largest);
+        // That of a base whose reset is not connected never fires.
+        cx.values[0] = cx.inputs.optional(plan.reset).map_or(f64::NEG_INFINITY, largest);
         if let Some(near) = cx.values.get_mut(1) {
             *near = plan.angles.nearness(&cx.x[..plan.position_len]);
         }

@@ -23,9 +23,10 @@ pub(crate) fn left(left: bool, distance: f64) -> f64 {
     if left { distance.max(f64::MIN_POSITIVE) } else { -distance }
 }
 
-/// The guard of an instant: above zero from `at` on, unless it was `behind` already.
+/// The guard of an instant: above zero from `at` on, unless it was `behind` already: then it never
+/// crosses.
 pub(crate) fn passed(behind: bool, t: f64, at: f64) -> f64 {
-    if behind { -1.0 } else { left(t >= at, t - at) }
+    if behind { f64::NEG_INFINITY } else { left(t >= at, t - at) }
 }
 
 /// The greatest of several guards; NaN counts as no crossing.

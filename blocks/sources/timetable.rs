@@ -224,7 +224,10 @@ pub struct Span {
 impl Span {
     /// The guard of the end of the piece.
     pub(super) fn ended(&self, t: f64) -> f64 {
-        if self.until == f64::INFINITY { -1.0 } else { pieces::passed(false, t, self.until) }
+        match self.until {
+            f64::INFINITY => f64::NEG_INFINITY,
+            until => pieces::passed(false, t, until),
+        }
     }
 }
 

@@ -21,6 +21,7 @@
 
 mod blocks;
 mod engine;
+mod events;
 mod finite;
 mod fork;
 mod growth;

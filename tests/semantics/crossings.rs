@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use legwork_block::{
-    Block, Fault, In, Invalid, Out, Outcome, OutputCx, Ports, Real, Registry, Sizes,
+    Block, Fault, In, Inputs, Invalid, Out, Outcome, OutputCx, Outputs, Ports, Pure, Real,
+    Registry, Sizes,
 };
 use legwork_runtime::recording::{Phase as RowPhase, Recording};
 use legwork_runtime::{Cursor, Phase, Simulation};
@@ -15,6 +16,7 @@ use super::harness::{numbers, program, run};
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.block::<Gap>("Gap(at: 0)");
+    registry.block::<Within>("Within(bound: 1)");
 }
 
 /// Passes its input on, and has no output within 10⁻⁶ of a number.
@@ -41,6 +43,29 @@ impl Block for Gap {
             return Err(Box::new(Fault { message: "in the gap".into() }));
         }
         cx.outputs.set(y, u);
+        Ok(())
+    }
+}
+
+/// Passes its input on, and has no output where that is larger than a bound.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Within {
+    bound: f64,
+}
+
+impl Pure for Within {
+    const KIND: &'static str = "Within";
+    type Plan = (In<Real>, Out<Real>);
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        Ok((ports.input("u", &Real), ports.output("y", &Real)))
+    }
+    fn output(&self, &(u, y): &Self::Plan, i: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
+        let u = i.get(u);
+        if u.abs() > self.bound {
+            return Err(Box::new(Fault { message: "out of bounds".into() }));
+        }
+        out.set(y, u);
         Ok(())
     }
 }
@@ -452,5 +477,37 @@ fn s7_1_snapshots_hold_the_pieces() {
         rest.run().unwrap();
         assert_eq!(rest.state(), whole.state(), "restored at tick {}", rest.tick());
         assert_eq!(rest.step_count(), whole.step_count());
+    }
+}
+
+/// 3.6: what a block refuses at a state that is only tried makes the step shorter. What it refuses
+/// on the way itself is the fault of the step, with the place where it was met.
+#[test]
+fn s3_6_a_block_that_refuses_a_trial_shortens_the_step() {
+    for solver in ["DormandPrince", "Esdirk", "Bdf"] {
+        for (speed, bound) in [(1e4, 1.0), (1e6, 0.6), (1e8, 1.0), (1e6, 100.0), (1e3, 0.51)] {
+            let text = |goal: f64| {
+                format!(
+                    r#"Diagram(run: (stop: "1 s", step: "1 s", solver: {solver}), blocks: {{
+                        "s": Step(time: 0.5, before: 0.0, after: 1.0),
+                        "w": Within(bound: {bound:?}, in: {{ "u": "x.y" }}),
+                        "f": Fcn(expression: "1 - u2 - {speed:?}*u2*(u1 - {goal:?})",
+                                 in: {{ "u1": "w.y", "u2": "s.y" }}),
+                        "x": Integrator(in: {{ "u": "f.y" }}),
+                    }}, log: ["x.y"])"#
+                )
+            };
+            // Up to 0.5 at the speed 1, then to 0.2 at once; an explicit method takes 1e8/3 steps.
+            if speed < 1e6 || solver != "DormandPrince" {
+                let x = numbers(&run(&text(0.2)), "x.y").last().unwrap().1;
+                assert!((x - 0.2).abs() < 1e-5, "{solver}, {speed}, {bound}: {x}");
+            }
+            let fault = Simulation::new(program(&text(2.0 * bound))).run().unwrap_err();
+            assert_eq!(
+                (fault.block.as_str(), fault.fault.message.as_str()),
+                ("w", "out of bounds")
+            );
+            assert!(fault.hints[0].contains("shortened its step to"), "{:?}", fault.hints);
+        }
     }
 }

@@ -27,6 +27,7 @@ mod loops;
 mod plants;
 mod playback;
 mod ports;
+mod pulses;
 mod rates;
 mod snapshots;
 mod solvers;

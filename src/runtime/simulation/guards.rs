@@ -80,6 +80,13 @@ impl Engine {
         }
     }
 
+    /// Whether a guard that is on can cross at all; one at −∞ cannot.
+    pub(super) fn may_cross(&self) -> bool {
+        (0..self.plan.crossings.len()).any(|i| {
+            self.is_on(self.plan.guard_gates[i]) && self.work.guard_values[i] != f64::NEG_INFINITY
+        })
+    }
+
     /// Whether any guard has crossed since the step began.
     pub(super) fn any_crossed(&self) -> bool {
         (0..self.plan.crossings.len()).any(|i| {

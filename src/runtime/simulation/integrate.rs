@@ -6,6 +6,7 @@ use legwork_program::NodeId;
 
 use super::Simulation;
 use super::engine::Engine;
+use super::events::GuardValues;
 use super::plan::Plan;
 use crate::chart::Chart;
 use crate::fault::{Phase, RunFault};
@@ -21,9 +22,6 @@ const LARGEST_TURN: f64 = 1.0;
 /// at most tenfold, so one of them ends before the next event, and its guard is armed.
 const AFTER_EVENT: f64 = 1e-4;
 
-/// Halvings of a bracket after which an event counts as located, whatever its width.
-const MOST_HALVINGS: u32 = 200;
-
 /// Steps that a solver may take inside one step of the run. Where a law jumps and drives the state
 /// back over the jump, as friction or a limit that is slid along, steps are cut again and again, or
 /// get as short as the tolerance asks for: such a run would not end.
@@ -35,17 +33,60 @@ struct ProgramFlow<'a> {
     chart: &'a Chart,
     x: &'a mut [f64],
     rates: &'a mut [f64],
+    /// Whether a block that refuses a state only makes the step shorter.
+    shrinks: bool,
+    /// The last fault of a block at a state that was tried.
+    refused: Option<RunFault>,
+}
+
+impl<'a> ProgramFlow<'a> {
+    fn of(
+        engine: &'a mut Engine,
+        chart: &'a Chart,
+        x: &'a mut [f64],
+        rates: &'a mut [f64],
+    ) -> Self {
+        Self { engine, chart, x, rates, shrinks: false, refused: None }
+    }
+
+    fn rate_there(&mut self, t: f64, u: &[f64], rate: &mut [f64]) -> Result<(), RunFault> {
+        self.chart.place(u, self.x);
+        self.engine.minor_outputs(t, self.x)?;
+        self.engine.derivatives(t, true, self.x, self.rates)?;
+        self.chart.rate(u, self.x, self.rates, rate);
+        Ok(())
+    }
+
+    /// Why a step could not be taken, however short.
+    #[cold]
+    fn fault(&mut self, failure: Failure<RunFault>) -> RunFault {
+        let (Failure::NotFinite { t, h } | Failure::StepTooSmall { t, h }) = failure else {
+            return self.engine.solver_fault(failure);
+        };
+        let Some(mut fault) = self.refused.take() else {
+            return self.engine.solver_fault(failure);
+        };
+        let solver = self.engine.plan.program.run.solver;
+        fault.hints.push(format!(
+            "{solver} shortened its step to {h:.1e} s, {t} s after the last step of the run, and the \
+             block refused still"
+        ));
+        fault
+    }
 }
 
 impl Flow for ProgramFlow<'_> {
     type Error = RunFault;
 
     fn rate(&mut self, t: f64, u: &[f64], rate: &mut [f64]) -> Result<(), RunFault> {
-        self.chart.place(u, self.x);
-        self.engine.minor_outputs(t, self.x)?;
-        self.engine.derivatives(t, true, self.x, self.rates)?;
-        self.chart.rate(u, self.x, self.rates, rate);
-        Ok(())
+        match self.rate_there(t, u, rate) {
+            Err(fault) if self.shrinks && !self.engine.stop.heard => {
+                self.refused = Some(fault);
+                rate.fill(f64::NAN);
+                Ok(())
+            }
+            outcome => outcome,
+        }
     }
 
     fn magnitude(&mut self, u: &[f64], magnitude: &mut [f64]) {
@@ -61,17 +102,15 @@ pub(super) struct Integrator {
 }
 
 /// What an integration computes with, whatever the method.
-struct Scratch {
-    chart: Chart,
+pub(super) struct Scratch {
+    pub(super) chart: Chart,
     /// The continuous state on its way, and the rates that blocks give it.
-    x: Vec<f64>,
+    pub(super) x: Vec<f64>,
     rates: Vec<f64>,
     /// Coordinates in the chart, and their rate.
-    u: Vec<f64>,
+    pub(super) u: Vec<f64>,
     u_rate: Vec<f64>,
-    /// Guard values at both sides of the bracket of an event.
-    near_values: Vec<f64>,
-    far_values: Vec<f64>,
+    pub(super) guards: GuardValues,
 }
 
 /// How far a variable step went.
@@ -121,8 +160,7 @@ impl Integrator {
                 rates: vec![0.0; program.rate_len],
                 u: vec![0.0; coordinates],
                 u_rate: vec![0.0; coordinates],
-                near_values: vec![0.0; guard_count],
-                far_values: vec![0.0; guard_count],
+                guards: GuardValues::new(guard_count),
             },
         }
     }
@@ -151,13 +189,13 @@ impl Integrator {
         match method {
             Method::SemiImplicit => {}
             Method::Explicit(explicit) => {
-                let mut flow = ProgramFlow { engine, chart, x, rates };
+                let mut flow = ProgramFlow::of(engine, chart, x, rates);
                 let end = explicit.step(&mut flow, length, u_rate);
                 let end = end.map_err(|failure| flow.engine.solver_fault(failure))?;
                 chart.place(end, x);
             }
             Method::Implicit(implicit) => {
-                let mut flow = ProgramFlow { engine, chart, x, rates };
+                let mut flow = ProgramFlow::of(engine, chart, x, rates);
                 let outcome = implicit.advance(&mut flow, 0.0, length, u);
                 outcome.map_err(|failure| flow.engine.solver_fault(failure))?;
                 chart.place(u, x);
@@ -176,27 +214,28 @@ impl Scratch {
         kernel: &mut VariableStep,
         length: f64,
     ) -> Result<Reached, RunFault> {
-        let Self { chart, x, rates, u, u_rate, .. } = self;
-        kernel.begin(0.0, u, u_rate, engine.state.step_memory);
+        kernel.begin(0.0, &self.u, &self.u_rate, engine.state.step_memory);
         engine.state.spent.fill(false);
         let watches = !engine.plan.guards.is_empty();
+        if watches {
+            engine.guard_values(0.0, true);
+            self.guards.begin(&engine.work.guard_values);
+        }
         while kernel.t() < length {
-            let mut flow = ProgramFlow { engine, chart, x, rates };
-            let outcome = kernel.step(&mut flow, length);
-            outcome.map_err(|failure| flow.engine.solver_fault(failure))?;
+            let Self { chart, x, rates, .. } = self;
+            let flow = ProgramFlow::of(engine, chart, x, rates);
+            let mut flow = ProgramFlow { shrinks: true, ..flow };
+            kernel.step(&mut flow, length).map_err(|failure| flow.fault(failure))?;
             engine.state.inner_steps += 1;
             if engine.state.inner_steps > MOST_INNER_STEPS {
                 return Err(engine.crawls(kernel.remembered_step()));
             }
             if watches {
-                chart.place(kernel.u(), x);
-                engine.minor_outputs(kernel.t(), x)?;
-                engine.guard_values(kernel.t(), true);
-                if engine.any_crossed() {
-                    return Ok(Reached::Event(self.locate(engine, kernel)?));
+                if let Some((near, far)) = self.crossing(engine, kernel)? {
+                    return Ok(Reached::Event(self.locate(engine, kernel, near, far)?));
                 }
-                engine.arm();
             }
+            let Self { chart, x, rates, u, u_rate, .. } = self;
             u.copy_from_slice(kernel.u());
             if kernel.t() < length && chart.largest_turn(u) > LARGEST_TURN {
                 let (t, h) = (kernel.t(), kernel.remembered_step());
@@ -209,76 +248,9 @@ impl Scratch {
                 kernel.begin(t, u, u_rate, Some(h));
             }
         }
-        chart.place(kernel.u(), x);
+        self.chart.place(kernel.u(), &mut self.x);
         engine.state.step_memory = Some(kernel.remembered_step());
         Ok(Reached::End)
-    }
-
-    /// Narrows the kernel's last step, at whose end a guard has crossed, to the first crossing.
-    /// `x` is left at the far side of a bracket as narrow as numbers are. Returns its time since
-    /// the major step [s].
-    fn locate(&mut self, engine: &mut Engine, kernel: &VariableStep) -> Result<f64, RunFault> {
-        let (mut near, mut far) = (kernel.previous_t(), kernel.t());
-        self.look(engine, kernel, near)?;
-        self.near_values.copy_from_slice(&engine.work.guard_values);
-        self.look(engine, kernel, far)?;
-        self.far_values.copy_from_slice(&engine.work.guard_values);
-        for round in 0..MOST_HALVINGS {
-            // Relative to the time since the major step, not since t = 0: events that come ever
-            // faster stay apart until they fall on one moment, and are counted there.
-            let width = 2.0 * f64::EPSILON * far;
-            if far - near <= width {
-                break;
-            }
-            // The secant finds the crossing of a smooth guard; every third round halves, so that
-            // the bracket closes from both sides.
-            let middle = 0.5 * (near + far);
-            let try_at = if round % 3 == 2 {
-                middle
-            } else {
-                let root = self.earliest_root(engine, near, far);
-                let margin = (0.25 * width).max(f64::MIN_POSITIVE);
-                // A hair beyond the estimate, so that it becomes the far side if it is good.
-                let aim = root + if round % 3 == 0 { margin } else { -margin };
-                if aim > near && aim < far { aim } else { middle }
-            };
-            if try_at <= near || try_at >= far {
-                break;
-            }
-            self.look(engine, kernel, try_at)?;
-            if engine.any_crossed() {
-                far = try_at;
-                self.far_values.copy_from_slice(&engine.work.guard_values);
-            } else {
-                near = try_at;
-                self.near_values.copy_from_slice(&engine.work.guard_values);
-            }
-        }
-        self.look(engine, kernel, far)?;
-        engine.work.guard_values.copy_from_slice(&self.far_values);
-        engine.mark_located();
-        Ok(far)
-    }
-
-    /// Outputs and guards at a time inside the kernel's last step.
-    fn look(&mut self, engine: &mut Engine, kernel: &VariableStep, t: f64) -> Result<(), RunFault> {
-        let Self { chart, x, u, .. } = self;
-        kernel.interpolate(t, u);
-        chart.place(u, x);
-        engine.minor_outputs(t, x)?;
-        engine.guard_values(t, true);
-        Ok(())
-    }
-
-    /// The earliest zero of the lines through the guards that have crossed at the far side.
-    fn earliest_root(&self, engine: &Engine, near: f64, far: f64) -> f64 {
-        let mut earliest = far;
-        for (i, (&a, &b)) in self.near_values.iter().zip(&self.far_values).enumerate() {
-            if engine.has_crossed(i, b) && a != b {
-                earliest = earliest.min(near + (far - near) * (a / (a - b)).clamp(0.0, 1.0));
-            }
-        }
-        earliest
     }
 }
 
