@@ -161,7 +161,7 @@ impl Scratch {
             let moves = (next - peak).abs() > 1e-4 && next > left && next < right;
             // As much again as the parabola promises is not enough.
             let hopeless = 2.0 * height - y[1] < 0.0;
-            if !(bend < 0.0) || !moves || hopeless {
+            if bend >= 0.0 || bend.is_nan() || !moves || hopeless {
                 return Ok(None);
             }
             looked = Some(next);
@@ -170,8 +170,8 @@ impl Scratch {
     }
 
     /// Narrows a part of the kernel's last step, at whose end a guard has crossed, to the first
-    /// crossing. `x` is left at the far side of a bracket as narrow as numbers are. Returns its time since
-    /// the major step [s].
+    /// crossing. `x` is left at the far side of a bracket as narrow as numbers are. Returns its time
+    /// since the major step [s].
     pub(super) fn locate(
         &mut self,
         engine: &mut Engine,

@@ -230,10 +230,8 @@ impl Scratch {
             if engine.state.inner_steps > MOST_INNER_STEPS {
                 return Err(engine.crawls(kernel.remembered_step()));
             }
-            if watches {
-                if let Some((near, far)) = self.crossing(engine, kernel)? {
-                    return Ok(Reached::Event(self.locate(engine, kernel, near, far)?));
-                }
+            if watches && let Some((near, far)) = self.crossing(engine, kernel)? {
+                return Ok(Reached::Event(self.locate(engine, kernel, near, far)?));
             }
             let Self { chart, x, rates, u, u_rate, .. } = self;
             u.copy_from_slice(kernel.u());

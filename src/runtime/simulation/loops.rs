@@ -236,10 +236,11 @@ fn without_solution(why: Outcome, seeker: &Seeker) -> String {
             "the algebraic loop has no solution: u − z goes from {left:.3e} to {right:.3e} at \
              z = {at:?} without being zero"
         ),
-        _ if seeker.r.len() == 1 => format!(
-            "the algebraic loop has no solution: u − z does not change its sign, near the start or \
-             far from it"
-        ),
+        _ if seeker.r.len() == 1 => {
+            "the algebraic loop has no solution: u − z does not change its \
+             sign, near the start or far from it"
+                .to_owned()
+        }
         _ => "the algebraic loop has no solution that was found".to_owned(),
     };
     let _ = write!(

@@ -4,8 +4,8 @@
 //! # Acceptance
 //! An iterate is a solution where `|rᵢ| ≤ tol sᵢ` and the correction for r and its rounding is as
 //! small, `|δᵢ| ≤ tol sᵢ`, with `sᵢ = max(|zᵢ|, |uᵢ|)`. The second part refuses what only looks
-//! small beside a large z, as `r = −atan(z − 3)` at z = −2e10. Where an iteration brings nothing more,
-//! since rounding is reached or the root is a multiple one, `|rᵢ| ≤ tol (1 + |zᵢ|)` and
+//! small beside a large z, as `r = −atan(z − 3)` at z = −2e10. Where an iteration brings nothing
+//! more, since rounding is reached or the root is a multiple one, `|rᵢ| ≤ tol (1 + |zᵢ|)` and
 //! `|δᵢ| ≤ √tol (1 + |zᵢ|)` do.
 //!
 //! # What follows when Newton's method stalls
@@ -188,7 +188,7 @@ impl Seeker {
                 }
                 let usable = self.evaluate(equations)?;
                 let after = if usable { self.merit(&self.trial_r) } else { f64::INFINITY };
-                if near && !(after <= 0.5 * before) {
+                if near && after > 0.5 * before {
                     // Rounding, or a multiple root: nothing more is to be had.
                     return self.settle(equations);
                 }
