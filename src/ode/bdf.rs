@@ -66,7 +66,7 @@ pub struct Bdf {
     grid: f64,
     /// Differences, step size and order after the last accepted step, while another one is tried:
     /// dense output after a failure is that of the last accepted step.
-    kept: [Vec<f64>; MAX_ORDER + 3],
+    kept: Vec<Vec<f64>>,
     kept_grid: f64,
     kept_order: usize,
     is_kept: bool,
@@ -92,7 +92,7 @@ impl Bdf {
             keep_jacobian: false,
             differences: std::array::from_fn(|_| vec![0.0; n]),
             grid: 0.0,
-            kept: std::array::from_fn(|_| vec![0.0; n]),
+            kept: vec![vec![0.0; n]; MAX_ORDER + 3],
             kept_grid: 0.0,
             kept_order: 1,
             is_kept: false,
