@@ -105,6 +105,15 @@ pub trait Block: Send + Sync + Sized + 'static {
         Ok(())
     }
 
+    /// Corrects a step of the semi-implicit Euler method of second-order state:
+    /// `ν⁺ = ν + Δt a`, `q⁺ = q ⊕ Δt (ν⁺ + δ)`, with a that [`Self::derivative`] wrote and δ = 0 by
+    /// default. A block that knows more of its motion replaces a by a mean acceleration of the step
+    /// and writes δ. Called once a major step, by that method only. Returns whether a or δ differ
+    /// from the default; δ must be written if so.
+    fn correct(&self, _plan: &Self::Plan, _cx: &mut CorrectCx<'_, Self>) -> bool {
+        false
+    }
+
     /// Writes the derivative of one output group over inputs and continuous state, if the block
     /// knows it: `∂y/∂u`, `∂y/∂x`, discrete state and time held. A linearisation takes differences
     /// otherwise.
@@ -499,6 +508,20 @@ pub struct DerivativeCx<'a, B: Block> {
     pub functions: Functions<'a>,
     /// The rate, to write.
     pub rate: &'a mut [f64],
+}
+
+/// Arguments of `correct`.
+pub struct CorrectCx<'a, B: Block> {
+    /// The step.
+    pub time: Time,
+    /// Work memory.
+    pub scratch: &'a mut B::Scratch,
+    /// Continuous state at the beginning of the step.
+    pub x: &'a [f64],
+    /// The rate a of the velocity, to replace.
+    pub rate: &'a mut [f64],
+    /// The velocity δ of the position less ν⁺, to write.
+    pub shift: &'a mut [f64],
 }
 
 /// Arguments of `guard`.

@@ -4,8 +4,8 @@ use std::any::Any;
 use std::sync::Arc;
 
 use crate::block::{
-    Block, DerivativeCx, GuardCx, Inputs, OutputCx, Outputs, ResetCx, SharedPool, Sizes, Time,
-    UpdateCx,
+    Block, CorrectCx, DerivativeCx, GuardCx, Inputs, OutputCx, Outputs, ResetCx, SharedPool, Sizes,
+    Time, UpdateCx,
 };
 use crate::declaration::Declaration;
 use crate::fault::{Fault, Invalid, Outcome};
@@ -133,6 +133,9 @@ pub trait Instance: Send {
     /// # Errors
     /// The block's fault.
     fn derivative(&mut self, view: View<'_>, x: &[f64], rate: &mut [f64]) -> Outcome;
+
+    /// Corrects a step of the semi-implicit Euler method; see [`Block::correct`].
+    fn correct(&mut self, time: Time, x: &[f64], rate: &mut [f64], shift: &mut [f64]) -> bool;
 
     /// Adds the entries of the Jacobian of an output group or of the rate, if the block knows it;
     /// of a shared computation nothing is asked.
@@ -371,6 +374,11 @@ impl<B: Block> Instance for Running<B> {
             rate,
         };
         self.block.derivative(&self.plan, &mut cx)
+    }
+
+    fn correct(&mut self, time: Time, x: &[f64], rate: &mut [f64], shift: &mut [f64]) -> bool {
+        let scratch = own(&mut self.scratch);
+        self.block.correct(&self.plan, &mut CorrectCx { time, scratch, x, rate, shift })
     }
 
     fn slopes(&mut self, io: SlopesIo<'_>, entries: &mut Vec<SlopeEntry>) -> Slope {

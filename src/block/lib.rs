@@ -162,8 +162,8 @@ pub use {schemars, serde};
 
 pub use binder::bind;
 pub use block::{
-    Block, DerivativeCx, GuardCx, Inputs, LeafOf, NO_FEEDS, OutputCx, Outputs, Pure, ResetCx,
-    SharedPool, Sizes, Time, UpdateCx,
+    Block, CorrectCx, DerivativeCx, GuardCx, Inputs, LeafOf, NO_FEEDS, OutputCx, Outputs, Pure,
+    ResetCx, SharedPool, Sizes, Time, UpdateCx,
 };
 pub use conditional::{Condition, SignChange, Test};
 pub use declaration::{

@@ -25,6 +25,8 @@ struct Piece {
     position_len: usize,
     /// The block is switched off: its state stands still.
     frozen: bool,
+    /// In a semi-implicit step the position moves with another velocity than that at the end.
+    shifted: bool,
 }
 
 /// The chart.
@@ -51,6 +53,7 @@ impl Chart {
                 tangent_len,
                 position_len,
                 frozen: false,
+                shifted: false,
             });
             tangent += if second_order { 2 * tangent_len } else { tangent_len };
         }
@@ -67,6 +70,12 @@ impl Chart {
         for (piece, frozen) in self.pieces.iter_mut().zip(frozen) {
             piece.frozen = frozen;
         }
+    }
+
+    /// States whether the block corrects the velocity of its position in a semi-implicit step, by
+    /// its place among the program's nodes with state.
+    pub(crate) fn set_shifted(&mut self, piece: usize, shifted: bool) {
+        self.pieces[piece].shifted = shifted;
     }
 
     /// Centres the chart at `x`.
@@ -198,9 +207,16 @@ impl Chart {
         largest.sqrt()
     }
 
-    /// One step of the semi-implicit Euler method (semantics 10.2); `work` holds as many numbers
-    /// as the chart has coordinates.
-    pub(crate) fn semi_implicit(&mut self, h: f64, x: &mut [f64], rates: &[f64], work: &mut [f64]) {
+    /// One step of the semi-implicit Euler method (semantics 10.2): `ν⁺ = ν + h a`,
+    /// `q⁺ = q ⊕ h (ν⁺ + δ)` with the corrections δ of pieces that have them; `work` holds as many
+    /// numbers as the chart has coordinates.
+    pub(crate) fn semi_implicit(
+        &mut self,
+        h: f64,
+        x: &mut [f64],
+        (rates, shifts): (&[f64], &[f64]),
+        work: &mut [f64],
+    ) {
         self.start.copy_from_slice(x);
         for piece in self.pieces.iter().filter(|piece| !piece.frozen) {
             let rate = &rates[piece.placed.rate.range()];
@@ -212,6 +228,11 @@ impl Chart {
                 for ((v, a), d) in velocity.iter_mut().zip(rate).zip(delta.iter_mut()) {
                     *v += h * a;
                     *d = h * *v;
+                }
+                if piece.shifted {
+                    for (d, shift) in delta.iter_mut().zip(&shifts[piece.placed.rate.range()]) {
+                        *d += h * shift;
+                    }
                 }
                 turn_to_angle_rates(&piece.placed.parts, x0, delta);
                 retract(&piece.placed.parts, x0, delta, position);

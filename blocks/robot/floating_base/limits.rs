@@ -73,7 +73,7 @@ impl Seen {
 
 /// What was noticed first [s] of positions and of speeds, and in how many steps.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct LimitWatch {
+pub(super) struct LimitWatch {
     position: Option<(f64, Past)>,
     speed: Option<(f64, Past)>,
     steps: [u64; 2],

@@ -107,6 +107,8 @@ pub(super) struct Scratch {
     /// The continuous state on its way, and the rates that blocks give it.
     pub(super) x: Vec<f64>,
     rates: Vec<f64>,
+    /// Velocities of positions less those at the end of a semi-implicit step.
+    shifts: Vec<f64>,
     /// Coordinates in the chart, and their rate.
     pub(super) u: Vec<f64>,
     u_rate: Vec<f64>,
@@ -158,6 +160,7 @@ impl Integrator {
                 chart,
                 x: vec![0.0; program.state_len],
                 rates: vec![0.0; program.rate_len],
+                shifts: vec![0.0; program.rate_len],
                 u: vec![0.0; coordinates],
                 u_rate: vec![0.0; coordinates],
                 guards: GuardValues::new(guard_count),
@@ -174,13 +177,16 @@ impl Integrator {
     /// variable step.
     fn advance(&mut self, engine: &mut Engine, length: f64) -> Result<Reached, RunFault> {
         let Self { method, scratch } = self;
-        let Scratch { chart, x, rates, u, u_rate, .. } = scratch;
+        let Scratch { chart, x, rates, shifts, u, u_rate, .. } = scratch;
         let gates = engine.plan.derivatives.iter().map(|role| role.gate);
         chart.freeze(gates.map(|gate| !engine.is_on(gate)));
         x.copy_from_slice(&engine.state.x);
         engine.derivatives(0.0, false, x, rates)?;
         if let Method::SemiImplicit = method {
-            chart.semi_implicit(length, x, rates, u);
+            engine.corrections(length, x, rates, shifts, |i, is_shifted| {
+                chart.set_shifted(i, is_shifted);
+            });
+            chart.semi_implicit(length, x, (rates, shifts), u);
             return Ok(Reached::End);
         }
         chart.centre(x);

@@ -247,6 +247,28 @@ impl Engine {
         Ok(())
     }
 
+    /// Corrections of a step of this length [s] of the semi-implicit Euler method; `note` learns of
+    /// each block with state in turn whether it has any.
+    pub(super) fn corrections(
+        &mut self,
+        length: f64,
+        x: &[f64],
+        rates: &mut [f64],
+        shifts: &mut [f64],
+        mut note: impl FnMut(usize, bool),
+    ) {
+        for d in 0..self.plan.derivatives.len() {
+            let role = self.plan.derivatives[d];
+            let time = Time { step: length, ..self.clock(role.rate, false, 0.0) };
+            let (x, own) = (&x[role.x.range()], role.own.range());
+            let is_on = self.is_on(role.gate);
+            let instance = &mut self.blocks.instances[role.node.index()];
+            let is_corrected =
+                is_on && instance.correct(time, x, &mut rates[own.clone()], &mut shifts[own]);
+            note(d, is_corrected);
+        }
+    }
+
     /// Rates of all continuous state.
     pub(super) fn derivatives(
         &mut self,

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use legwork_block::{
-    Fault, Instance, Outcome, OutputIo, Parameters, Report, Slope, SlopeEntry, SlopesIo, Type,
-    View, WrapBlock,
+    Fault, Instance, Outcome, OutputIo, Parameters, Report, Slope, SlopeEntry, SlopesIo, Time,
+    Type, View, WrapBlock,
 };
 
 use super::Simulation;
@@ -201,6 +201,10 @@ impl Instance for Measured {
 
     fn derivative(&mut self, view: View<'_>, x: &[f64], rate: &mut [f64]) -> Outcome {
         self.time(|tallies| &tallies.derivative, |inner| inner.derivative(view, x, rate))
+    }
+
+    fn correct(&mut self, time: Time, x: &[f64], rate: &mut [f64], shift: &mut [f64]) -> bool {
+        self.time(|tallies| &tallies.derivative, |inner| inner.correct(time, x, rate, shift))
     }
 
     fn guard(&mut self, view: View<'_>, x: &[f64], values: &mut [f64]) {

@@ -1,0 +1,153 @@
+//! Watch over the energy of a robot: what a step makes of nothing, and steps that are too long.
+
+use legwork_block::{Report, Warning};
+use legwork_mechanics::Model;
+use serde::{Deserialize, Serialize};
+
+use crate::robot::model::RobotModel;
+
+/// Every so many steps the balance of one is drawn up, and stands for them all.
+const EVERY: u64 = 32;
+/// Energy made or lost by steps, relative to what start and forces brought, for a warning [1].
+const MADE: f64 = 0.1;
+/// `Δt (Σ|ω|)²` below which a step cannot make energy that matters [1/s].
+const LEAST_GROWTH: f64 = 1e-6;
+/// Change of speed in a step [m/s, rad/s] that counts if the next one takes it back.
+const JUMP: f64 = 0.1;
+/// So many such steps, nearly without a break, are a warning.
+const MOST_TURNS: u32 = 64;
+/// A step without takes so many of them back.
+const FORGIVEN: u32 = 8;
+
+/// Energy of one robot or body.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+struct Made {
+    /// Kinetic energy at first, and work of forces, whatever its sign [J].
+    brought: f64,
+    /// Energy that neither accounts for [J].
+    made: f64,
+    /// When it was first too much [s], and in how many steps.
+    since: Option<f64>,
+    steps: u64,
+}
+
+/// A coordinate that is thrown to and fro.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Thrown {
+    t: f64,
+    coordinate: u32,
+    /// Largest change of its speed in a step [m/s, rad/s].
+    jump: f64,
+    steps: u64,
+}
+
+/// What was noticed of energy.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct EnergyWatch {
+    steps: u64,
+    made: Vec<Made>,
+    has_begun: bool,
+    /// Acceleration of the step before, and for how many steps it has changed its sign.
+    before: Vec<f64>,
+    turns: Vec<u32>,
+    thrown: Option<Thrown>,
+}
+
+impl EnergyWatch {
+    /// Before the first step of this model.
+    pub(super) fn of(model: &Model) -> Self {
+        let nv = model.velocity_dim();
+        Self {
+            made: vec![Made::default(); model.trees().len()],
+            before: vec![0.0; nv],
+            turns: vec![0; nv],
+            ..Self::default()
+        }
+    }
+
+    /// Whether the balance of this step is wanted, whose velocity is ν.
+    pub(super) fn wants_balance(&mut self, nu: &[f64], step: f64) -> bool {
+        let is_due = self.steps.is_multiple_of(EVERY);
+        self.steps += 1;
+        let speed: f64 = nu.iter().map(|rate| rate.abs()).sum();
+        is_due && step * speed * speed > LEAST_GROWTH
+    }
+
+    /// The balance of a step of one tree: kinetic energy, work, and what neither accounts for [J].
+    pub(super) fn balance(&mut self, t: f64, tree: usize, [kinetic, work, made]: [f64; 3]) {
+        let one = &mut self.made[tree];
+        if one.brought == 0.0 {
+            one.brought = kinetic;
+        }
+        one.brought += EVERY as f64 * work.abs();
+        one.made += EVERY as f64 * made;
+        if one.made.abs() > MADE * one.brought {
+            one.since.get_or_insert(t);
+            one.steps += EVERY;
+        }
+    }
+
+    /// Looks whether accelerations change their sign in every step.
+    pub(super) fn accelerate(&mut self, t: f64, step: f64, nu_dot: &[f64]) {
+        let mut most = 0;
+        let coordinates = nu_dot.iter().zip(&mut self.before).zip(&mut self.turns);
+        for ((&now, before), turns) in coordinates {
+            let is_thrown =
+                now * *before < 0.0 && step * now.abs() > JUMP && 2.0 * now.abs() > before.abs();
+            *turns = if is_thrown { *turns + 1 } else { turns.saturating_sub(FORGIVEN) };
+            most = most.max(*turns);
+            *before = now;
+        }
+        if most >= MOST_TURNS {
+            self.note_thrown(t, step, nu_dot);
+        }
+    }
+
+    #[cold]
+    fn note_thrown(&mut self, t: f64, step: f64, nu_dot: &[f64]) {
+        let thrown = self.turns.iter().enumerate().filter(|(_, turns)| **turns >= MOST_TURNS);
+        let jumps = thrown.map(|(i, _)| (i as u32, step * nu_dot[i].abs()));
+        let Some((coordinate, jump)) = jumps.max_by(|a, b| a.1.total_cmp(&b.1)) else { return };
+        match &mut self.thrown {
+            None => self.thrown = Some(Thrown { t, coordinate, jump, steps: 1 }),
+            Some(first) => {
+                first.steps += 1;
+                if jump > first.jump {
+                    (first.coordinate, first.jump) = (coordinate, jump);
+                }
+            }
+        }
+    }
+
+    /// Warns of energy out of nothing and of steps that are too long.
+    pub(super) fn report(&self, robot: &RobotModel, step: f64, report: &mut Report) {
+        for (i, one) in self.made.iter().enumerate() {
+            let Some(t) = one.since else { continue };
+            let name = match robot.members.get(i) {
+                Some(member) if robot.is_world() => member.name.as_str(),
+                _ => robot.name.as_str(),
+            };
+            let factor = one.made.abs() / one.brought.max(f64::MIN_POSITIVE);
+            let (kind, verb) =
+                if one.made > 0.0 { ("makes-energy", "made") } else { ("loses-energy", "lost") };
+            let message = format!(
+                "the steps of `{name}` {verb} {:.3e} J that no force accounts for, {factor:.2} \
+                 times what its start and all forces brought: {step} s is too long for how fast it \
+                 turns; take shorter steps, `SemiImplicitEuler` for free flight, or `Rk4`",
+                one.made.abs()
+            );
+            report.warnings.push(Warning { name: kind.into(), t, steps: one.steps, message });
+        }
+        if let Some(Thrown { t, coordinate, jump, steps }) = self.thrown {
+            let names = robot.model.pattern();
+            let message = format!(
+                "{}: `{}` is accelerated to and fro in every step, by up to {jump:.3e} m/s or \
+                 rad/s in one: steps of {step} s are too long for a gain, a damping or a stiffness \
+                 that acts on it, or its inertia is too small, as without that of a rotor",
+                robot.name,
+                names.name(coordinate as usize)
+            );
+            report.warnings.push(Warning { name: "chatters".into(), t, steps, message });
+        }
+    }
+}
