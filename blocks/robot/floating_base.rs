@@ -63,7 +63,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// | drift of | rule | kept |
 /// |---|---|---|
-/// | a body that floats alone | Simo & Wong (1991), sec. 4 | momentum, energy: to rounding |
+/// | a body alone, in flight | Simo & Wong (1991), sec. 4 | momentum, energy: to rounding |
 /// | a robot that only weight acts on | implicit midpoint, momentum set | the same; energy to Δt² |
 /// | a robot in flight, joints driven or tied | `s` as below, base by its momentum | momentum |
 /// | any other, or nearly at rest | `ν⁺ = ν + Δt ν̇`, `q⁺ = q ⊕ Δt ν⁺` | order 1 |

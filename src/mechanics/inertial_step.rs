@@ -514,9 +514,15 @@ fn replace_body(
     let (velocity, omega) = (three(nu), three(&nu[3..]));
     let (linear, angular) = (three(acceleration), three(&acceleration[3..]));
 
+    let push = linear + angular.cross(&arm) + omega.cross(&omega.cross(&arm));
+    let is_supported =
+        (push - model.gravity).norm() > SUPPORT[0] + SUPPORT[1] * omega.norm_squared();
+    if is_supported && step * omega.norm_squared() <= LEAST_SUPPORTED_GROWTH[0] {
+        return false;
+    }
+
     // The kick, of the centre of mass and of the angular momentum in body axes.
-    let center = velocity + omega.cross(&arm);
-    let kicked = center + step * (linear + angular.cross(&arm) + omega.cross(&omega.cross(&arm)));
+    let kicked = velocity + omega.cross(&arm) + step * push;
     let in_body = r.tr_mul(&omega);
     let spin = moments * in_body;
     let momentum = spin + step * (moments * r.tr_mul(&angular)) + step * in_body.cross(&spin);
