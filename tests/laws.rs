@@ -7,12 +7,14 @@
 //! | `validation` | diagrams against closed forms, SciPy and the theory of stability |
 //! | `allocations` | after its first major step a run allocates nothing |
 //! | `abuse` | contact models under abuse: right or told, and the table of it |
+//! | `energy` | free bodies keep their energy, or the run warns |
 //! | `limits` | short texts that ask for much are refused, in little memory |
 
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 
 mod abuse;
 mod allocations;
+mod energy;
 mod limits;
 mod plants;
 mod semantics;

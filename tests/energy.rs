@@ -1,0 +1,113 @@
+//! Energy of free bodies and robots under the default method: kept, or the run warns by name.
+
+use std::sync::Arc;
+
+use legwork::Disk;
+use legwork_block::{Registry, Warning};
+use legwork_diagram::{Options, compile};
+use legwork_runtime::Simulation;
+use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Sink};
+
+/// What a run left: kinetic energy of all rows [J] and warnings.
+struct Run {
+    kinetic: Vec<f64>,
+    warnings: Vec<Warning>,
+    is_fault: bool,
+}
+
+fn run(text: &str) -> Run {
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    let options = Options::default();
+    let compiled = compile("energy.ron".as_ref(), text.as_bytes(), &options, &registry, &Disk);
+    let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
+    let program = Arc::new(compiled.program.unwrap_or_else(|| panic!("{shown}\n{text}")));
+    let channels = legwork_runtime::channels(&program);
+    let (metadata, policy) = (Metadata::default(), ChunkPolicy::default());
+    let recorder = Recorder::create(Sink::memory(), &channels, &metadata, policy).unwrap();
+    let mut simulation = Simulation::new(program);
+    simulation.observer_mut().record_to(recorder);
+    let is_fault = simulation.run().is_err();
+    let written = simulation.observer_mut().finish_recording().unwrap().unwrap();
+    let recording = Recording::from_bytes(written.memory.unwrap()).unwrap();
+    let rows = recording.rows("energy.kinetic").unwrap();
+    let kinetic = rows.map(|row| row.values[0]).collect();
+    let warnings = simulation.reports().into_iter().flat_map(|(_, r)| r.warnings).collect();
+    Run { kinetic, warnings, is_fault }
+}
+
+/// A free body without weight: principal moments [kg m²] and angular velocity [rad/s].
+fn body(solver: &str, step: &str, inertia: [f64; 3], spin: [f64; 3]) -> String {
+    format!(
+        "Diagram(
+            run: (stop: \"5 s\", step: \"{step}\", solver: {solver}),
+            robots: {{ \"b\": FreeBody(mass: 0.15, shape: Sphere(radius: 0.1), \
+                inertia: {inertia:?}, gravity: [0, 0, 0]) }},
+            blocks: {{
+                \"body\": FloatingBase(robot: \"b\", init: (velocity: [1, 0, 0], \
+                    angular_velocity: {spin:?}), in: {{ \"nu_dot\": \"accel.nu_dot\" }}),
+                \"none\": Constant(value: \"=zeros(0)\"),
+                \"accel\": ForwardDynamics(robot: \"b\", in: {{ \"state\": \"body.state\", \
+                    \"tau\": \"none.y\" }}),
+                \"energy\": Energy(robot: \"b\", in: {{ \"state\": \"body.state\" }}),
+            }},
+            log: [\"energy.kinetic\"],
+        )"
+    )
+}
+
+const BODIES: [([f64; 3], [f64; 3]); 12] = [
+    ([2.1e-4, 7.5e-6, 2.1e-4], [30.0, 40.0, 5.0]),
+    ([2.1e-4, 7.5e-6, 2.1e-4], [10.0, 400.0, 30.0]),
+    ([1.0e-4, 1.0e-4, 1.8e-4], [40.0, -30.0, 400.0]),
+    ([1.0e-4, 1.0e-4, 1.9e-4], [200.0, 0.0, 346.0]),
+    ([1.0e-4, 1.0e-4, 0.2e-4], [50.0, 0.0, 400.0]),
+    ([0.01, 0.02, 0.029], [1.0, 60.0, 1.0]),
+    ([1.2e-3, 1.6e-3, 2.7e-3], [0.1, 80.0, 0.0]),
+    ([0.01, 0.01, 0.02], [60.0, 0.0, 60.0]),
+    ([0.5, 0.5, 1.0], [50.0, 30.0, 40.0]),
+    ([0.3, 0.4, 0.5], [60.0, 50.0, -30.0]),
+    ([1e-6, 3e-6, 3.9e-6], [90.0, 90.0, 90.0]),
+    ([5.0, 3.0, 7.0], [-50.0, 40.0, 60.0]),
+];
+
+#[test]
+fn free_bodies_keep_their_energy_at_the_default_method() {
+    for (i, (inertia, spin)) in BODIES.into_iter().enumerate() {
+        let Run { kinetic, warnings, .. } = run(&body("SemiImplicitEuler", "1 ms", inertia, spin));
+        let drift = kinetic.iter().fold(0.0f64, |most, e| most.max((e / kinetic[0] - 1.0).abs()));
+        assert!(drift < 1e-9, "body {i}: {drift:.1e}");
+        assert!(warnings.is_empty(), "body {i}: {warnings:?}");
+    }
+}
+
+/// A pendulum of 1 kg m² without weight under a sampled damper, `ω⁺ = (1 − Δt d) ω`: it is thrown
+/// to and fro where `Δt d > 2`, and comes to rest below.
+#[test]
+fn a_gain_beyond_the_bound_of_its_sampled_loop_is_a_warning() {
+    for turn in [0.3, 0.9, 1.1, 1.5, 1.8, 1.9, 2.01, 2.05, 2.1, 2.2, 2.5, 3.0] {
+        let damping = turn / 2e-3;
+        let text = format!(
+            "Diagram(
+                run: (stop: \"1 s\", step: \"2 ms\"),
+                robots: {{ \"arm\": Urdf(path: \"diagrams/robots/pendulum/pendulum.urdf\", \
+                    base: Fixed, gravity: [0, 0, 0]) }},
+                blocks: {{
+                    \"body\": FloatingBase(robot: \"arm\", init: (s_dot: [5]), \
+                        in: {{ \"nu_dot\": \"accel.nu_dot\" }}),
+                    \"rest\": Constant(value: [\"0 rad\"]),
+                    \"pd\": JointPd(every: \"2 ms\", kp: 0, kd: \"{damping} N*m*s/rad\", \
+                        in: {{ \"s_ref\": \"rest.y\", \"state\": \"body.state\" }}),
+                    \"act\": Actuator(torque_limit: [\"2000 N*m\"], in: {{ \"u\": \"pd.tau\" }}),
+                    \"accel\": ForwardDynamics(robot: \"arm\", in: {{ \"state\": \"body.state\", \
+                        \"tau\": \"act.tau\" }}),
+                    \"energy\": Energy(robot: \"arm\", in: {{ \"state\": \"body.state\" }}),
+                }},
+                log: [\"energy.kinetic\"],
+            )"
+        );
+        let Run { warnings, is_fault, .. } = run(&text);
+        let is_warned = warnings.iter().any(|one| one.name == "chatters");
+        assert_eq!(is_warned || is_fault, turn > 2.0, "{turn}: {warnings:?}");
+    }
+}
