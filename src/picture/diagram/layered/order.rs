@@ -2,6 +2,9 @@
 
 use super::{End, Level};
 
+/// Ends that are looked at in all attempts but the first, about.
+const MOST_WORK: usize = 1 << 17;
+
 /// What is in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Vertex {
@@ -114,7 +117,8 @@ impl Columns {
         let start = self.rows.clone();
         let mut best = (self.crossings(), self.rows.clone());
         let mut random = 0x2545_f491_4f6c_dd1d_u64;
-        for attempt in 0..10 {
+        let size = self.vertices.len() + self.gaps.iter().map(Vec::len).sum::<usize>();
+        for attempt in 0..(MOST_WORK / size.max(1)).clamp(1, 10) {
             self.rows.clone_from(&start);
             if attempt > 1 {
                 for row in &mut self.rows {
@@ -155,29 +159,32 @@ impl Columns {
 
     fn sweep(&mut self, rightwards: bool) {
         let gaps = self.gaps.len();
+        let mut index = self.indices();
         for g in 0..gaps {
             let g = if rightwards { g } else { gaps - 1 - g };
             let row = if rightwards { g + 1 } else { g };
             let other = if rightwards { g } else { g + 1 };
-            let index = self.indices();
             let scale = self.rows[other].len().max(1) as f64;
-            let mut sums = vec![(0.0, 0.0); self.vertices.len()];
+            // By place in the row.
+            let mut sums = vec![(0.0, 0.0); self.rows[row].len()];
             for s in &self.gaps[g] {
                 let (v, w, pin) = if rightwards {
                     (s.right, s.left, s.left_pin)
                 } else {
                     (s.left, s.right, s.right_pin)
                 };
-                sums[v].0 += self.position(&index, w, pin) / scale;
-                sums[v].1 += 1.0;
+                let sum = &mut sums[index[v]];
+                sum.0 += self.position(&index, w, pin) / scale;
+                sum.1 += 1.0;
             }
             let own = self.rows[row].len().max(1) as f64;
-            let key = |v: usize| match sums[v] {
+            let key = |v: usize| match sums[index[v]] {
                 (_, 0.0) => (index[v] as f64 + 0.5) / own,
                 (sum, count) => sum / count,
             };
             let mut sorted = std::mem::take(&mut self.rows[row]);
             sorted.sort_by(|&a, &b| key(a).total_cmp(&key(b)));
+            sorted.iter().enumerate().for_each(|(i, &v)| index[v] = i);
             self.rows[row] = sorted;
         }
     }

@@ -155,7 +155,8 @@ fn mean(targets: &mut Targets) -> i32 {
 }
 
 fn median(targets: &mut Targets) -> i32 {
-    targets.sort_unstable();
+    // What was joined is sorted already, piece by piece.
+    targets.sort();
     let total: i32 = targets.iter().map(|w| w.1).sum();
     let mut seen = 0;
     for &(y, weight) in targets.iter() {

@@ -30,7 +30,7 @@ pub(super) fn columns(level: &Level) -> Vec<usize> {
     }
     let last = column.iter().copied().max().unwrap_or(0);
     // Every move shortens wires by whole columns, so this ends; the bound only guards its length.
-    for _ in 0..count.max(8) {
+    for _ in 0..count.clamp(8, 64) {
         let mut moved = false;
         for &v in order.iter().rev().chain(&order) {
             let low = before[v].iter().map(|&u| column[u] + 1).max().unwrap_or(0);

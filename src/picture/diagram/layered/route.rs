@@ -1,5 +1,7 @@
 //! Wires: horizontal through the columns, vertical on tracks of their own in the channels between.
 
+use std::collections::BTreeMap;
+
 use super::order::{Columns, Vertex};
 use super::tracks::{Strand, assign_tracks};
 use super::{End, GRID, Level, PlacedLevel};
@@ -42,7 +44,14 @@ pub(super) fn route(level: &Level, columns: &Columns, y: &[i32]) -> PlacedLevel 
             items[i] = (row_x[row] + slack / 2, y[v] - low);
         }
     }
-    let map = Map { level, columns, y, lanes: &lanes, channels: &channels, items: &items, width };
+    let numbered = |channel: &Vec<Strand>| {
+        // Backwards: the first one counts.
+        let strands = channel.iter().enumerate().rev();
+        strands.map(|(at, strand)| (strand.net, at)).collect()
+    };
+    let first = channels.iter().map(numbered).collect();
+    let (lanes, channels, items_at) = (&lanes[..], &channels[..], &items[..]);
+    let map = Map { level, columns, y, lanes, channels, first, items: items_at, width };
     let routes = (0..level.nets.len())
         .map(|n| {
             (0..level.nets[n].sinks.len())
@@ -215,6 +224,8 @@ struct Map<'a> {
     y: &'a [i32],
     lanes: &'a [Lane],
     channels: &'a [Vec<Strand>],
+    /// By channel the first strand of each net.
+    first: Vec<BTreeMap<usize, usize>>,
     items: &'a [(i32, i32)],
     width: i32,
 }
@@ -261,7 +272,9 @@ impl Map<'_> {
         to: (i32, bool),
         way: &mut Vec<(i32, i32)>,
     ) {
-        let Some(first) = self.channels[gap].iter().find(|strand| strand.net == n) else { return };
+        let Some(first) = self.first[gap].get(&n).map(|at| &self.channels[gap][*at]) else {
+            return;
+        };
         let track = |left: bool| match first.bridge {
             Some((other, _)) if !left => self.channels[gap][other].x,
             _ => first.x,

@@ -4,6 +4,12 @@ use std::collections::BTreeSet;
 
 use super::GRID;
 
+/// How often strands are taken out and inserted again.
+const ROUNDS: usize = 6;
+/// Pairs of strands that are compared in one channel, about: a drawing of thousands of boxes is
+/// less tidy, and does not take minutes.
+const MOST_WORK: usize = 1 << 22;
+
 /// A net in one channel: heights at which it leaves to the left and to the right.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Strand {
@@ -19,8 +25,9 @@ pub(super) struct Strand {
 
 impl Strand {
     pub(super) fn span(&self) -> (i32, i32) {
-        let all = || self.left.iter().chain(&self.right);
-        (all().min().copied().unwrap_or(0), all().max().copied().unwrap_or(0))
+        let low = self.left.first().into_iter().chain(self.right.first()).min();
+        let high = self.left.last().into_iter().chain(self.right.last()).max();
+        (low.copied().unwrap_or(0), high.copied().unwrap_or(0))
     }
 
     pub(super) fn is_straight(&self) -> bool {
@@ -36,10 +43,12 @@ impl Strand {
     /// Crossings if this strand's track lies left of the other's; a wire on top of a wire counts
     /// like a thousand.
     fn cost_left_of(&self, other: &Self) -> i64 {
-        let (low, high) = self.span();
-        let mut cost = other.left.iter().filter(|&&y| low < y && y < high).count();
-        let (low, high) = other.span();
-        cost += self.right.iter().filter(|&&y| low < y && y < high).count();
+        let inside = |ends: &BTreeSet<i32>, (low, high): (i32, i32)| match low + 1 < high {
+            true => ends.range(low + 1..high).count(),
+            false => 0,
+        };
+        let mut cost = inside(&other.left, self.span());
+        cost += inside(&self.right, other.span());
         cost += if self.covers(other) { 1000 } else { 0 };
         cost as i64
     }
@@ -48,7 +57,7 @@ impl Strand {
 /// Orders the tracks of a channel for few crossings and lets strands that do not meet share one;
 /// `x` becomes the number of the track.
 pub(super) fn assign_tracks(channel: &mut Vec<Strand>) {
-    for _ in 0..=channel.len() {
+    for _ in 0..=channel.len().min(MOST_WORK / pairs(channel) / ROUNDS) {
         let order = track_order(channel);
         let Some(b) = overlap(channel, &order) else {
             let mut placed: Vec<usize> = Vec::new();
@@ -74,12 +83,17 @@ pub(super) fn assign_tracks(channel: &mut Vec<Strand>) {
     }
 }
 
+/// How many pairs of strands a channel has, at least one.
+fn pairs(channel: &[Strand]) -> usize {
+    channel.len().pow(2).max(1)
+}
+
 /// The strands that need a track, from left to right: each is inserted where it costs least, then
 /// taken out and inserted again until nothing changes.
 fn track_order(channel: &[Strand]) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::new();
     let strands: Vec<usize> = (0..channel.len()).filter(|&s| !channel[s].is_straight()).collect();
-    for round in 0..6 {
+    for round in 0..ROUNDS.min(MOST_WORK / pairs(channel)).max(1) {
         let before = order.clone();
         for &s in &strands {
             if round > 0 {
