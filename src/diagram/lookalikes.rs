@@ -29,8 +29,31 @@ fn meant(c: char) -> Option<Meant> {
         '\u{3001}' => Meant::Text(','),
         // The whole of ASCII stands here again, as wide as the letters of East Asia.
         '\u{ff01}'..='\u{ff5e}' => Meant::Text(char::from_u32(c as u32 - 0xfee0)?),
-        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => Meant::Blank,
-        '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => Meant::Nothing,
+        '\u{a0}'
+        | '\u{1680}'
+        | '\u{2000}'..='\u{200a}'
+        | '\u{202f}'
+        | '\u{205f}'
+        | '\u{2800}'
+        | '\u{3000}' => Meant::Blank,
+        // Soft hyphen, joiners, marks of direction, fillers, selectors of variants, tags.
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{61c}'
+        | '\u{115f}'
+        | '\u{1160}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e0fff}' => Meant::Nothing,
         _ => return None,
     })
 }
@@ -39,8 +62,18 @@ fn meant(c: char) -> Option<Meant> {
 pub(crate) fn shown(c: char) -> String {
     match meant(c) {
         Some(Meant::Blank | Meant::Nothing) => format!("the character U+{:04X}", c as u32),
+        _ if c.is_control() => format!("the character U+{:04X}", c as u32),
         _ => format!("`{c}`"),
     }
+}
+
+/// The first character of a name that is not seen, or that only looks like a blank: two names that
+/// look the same would be two.
+pub(crate) fn unseen(name: &str) -> Option<char> {
+    name.chars().find(|c| {
+        let is_unseen = matches!(meant(*c), Some(Meant::Blank | Meant::Nothing));
+        is_unseen || c.is_control() || ['\u{2028}', '\u{2029}'].contains(c)
+    })
 }
 
 /// Adds to an error what to type, if there is a character in its place that only looks like one of
@@ -81,6 +114,17 @@ mod tests {
     fn no_character_of_the_language_looks_like_another() {
         for c in (0_u8..0x80).map(char::from) {
             assert!(meant(c).is_none(), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn characters_that_are_not_seen_are_found_in_names() {
+        let unseen = "\u{200b}\u{200e}\u{202e}\u{2066}\u{ad}\u{a0}\u{3000}\u{2009}\u{feff}\u{180e}\u{3164}\u{e0041}\u{7f}\t";
+        for c in unseen.chars() {
+            assert_eq!(super::unseen(&format!("a{c}b")), Some(c), "U+{:04X}", c as u32);
+        }
+        for name in ["a b", "größe", "力", "x₁", "τ_max", "comes to rest", "é", "😀"] {
+            assert_eq!(super::unseen(name), None, "{name}");
         }
     }
 

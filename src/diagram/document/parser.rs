@@ -410,6 +410,12 @@ impl<'t> Parser<'t> {
             Ok(())
         })?;
         let entries: Vec<(Node, Node)> = self.entries.drain(outside..).collect();
+        for (key, _) in &entries {
+            let Some(name) = key.text() else { continue };
+            let Some(c) = lookalikes::unseen(name) else { continue };
+            let message = format!("the name \"{name}\" holds {}", lookalikes::shown(c));
+            return Err(Diagnostic::error("bad-name", key.span, message).into());
+        }
         let keys = entries.iter().map(|(key, _)| Ok((Key::of(key)?, key.span)));
         distinct("key", "duplicate-key", keys.collect::<Parsed<_>>()?)?;
         Ok(NodeKind::Map(entries))
