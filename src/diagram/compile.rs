@@ -75,6 +75,7 @@ pub(crate) fn front(
     let mut origins = Origins::default();
 
     let document = overrides::document(path, text, options, &loader, &mut found);
+    let changed = document.as_ref().map_or_else(Vec::new, Document::changed_units);
     let expanded = document.as_ref().and_then(|Document { node: document, written }| {
         let chosen = overrides::chosen_variants(options, &loader);
         let mut expander = Expander::new(registry, &loader, chosen, &mut found);
@@ -131,6 +132,7 @@ pub(crate) fn front(
         program(&typed, &parts, &explain, &mut found)
     });
     explain(&mut found);
+    overrides::blame(&mut found, changed);
     let sources = loader.into_sources();
     Compiled { program, diagnostics: found, sources, variants, robots, ground }
 }

@@ -105,6 +105,50 @@ pub(crate) fn document(
     Some(Document { node: document, written })
 }
 
+impl Document {
+    /// What is wrong with parameters that were set to a quantity of another unit than the file
+    /// gives them, if that is a mistake: a patch may change what uses them as well.
+    pub(crate) fn changed_units(&self) -> Vec<Diagnostic> {
+        let params = |node: &Node| {
+            let entries = node.field("params").and_then(Node::map).unwrap_or(&[]);
+            let value = |node: &Node| node.field("value").unwrap_or(node).clone();
+            let named = entries.iter().filter_map(|(key, of)| Some((key.text()?, value(of))));
+            named.map(|(name, value)| (name.to_owned(), value)).collect::<BTreeMap<_, _>>()
+        };
+        let Some(written) = &self.written else { return Vec::new() };
+        let now = params(&self.node);
+        let changed = params(written).into_iter().filter_map(|(name, old)| {
+            let new = now.get(&name).filter(|new| new.span != old.span)?;
+            let (expected, found) = (patch::written_unit(&old)?, patch::written_unit(new)?);
+            let message = format!(
+                "parameter `{name}` expected a quantity in {expected}, found one in {found}"
+            );
+            let wrong = Diagnostic::error("unit-mismatch", new.span, message)
+                .also(old.span, format!("`{name}` is in {expected} here"));
+            (!expected.agrees(found)).then_some(wrong)
+        });
+        changed.collect()
+    }
+}
+
+/// Names parameters that were set to another unit as the cause of errors of units: these only follow
+/// from them.
+pub(crate) fn blame(found: &mut Diagnostics, changed: Vec<Diagnostic>) {
+    let is_of_unit = |error: &Diagnostic| error.code == "unit-mismatch";
+    let is_named = |wrong: &Diagnostic| {
+        let of = wrong.primary.span;
+        let is_at = |at: Span| at.file == of.file && of.start <= at.start && at.end <= of.end;
+        found.iter().any(|error| is_at(error.primary.span))
+    };
+    let named: Vec<Diagnostic> = changed.into_iter().filter(|wrong| !is_named(wrong)).collect();
+    if named.is_empty() || !found.iter().any(is_of_unit) {
+        return;
+    }
+    let others = std::mem::take(found).into_iter().filter(|error| !is_of_unit(error));
+    let all: Vec<Diagnostic> = named.into_iter().chain(others).collect();
+    found.extend(all);
+}
+
 fn text_node(text: &str, span: Span) -> Node {
     Node { span, kind: NodeKind::Text(Text { value: text.to_owned(), place: Place::from(span) }) }
 }
