@@ -198,7 +198,13 @@ fn set_checked(
     let mut at = field_mut(document, section);
     for (i, name) in rest.iter().enumerate() {
         let Some(node) = at else { break };
-        at = Some(step_into(node, name, i + 1 == rest.len(), path.span)?);
+        let left = rest.len() - i - 1;
+        let is_input = left == 0 && i > 0 && rest[i - 1] == WIRES;
+        if is_input {
+            open_entry(node, name, path.span);
+        }
+        let may_add = left == 0 || (left == 1 && name == WIRES);
+        at = Some(step_into(node, name, may_add, path.span)?);
     }
     let Some(node) = at else {
         return Err(Box::new(unknown_start(document, first, path.span)));
@@ -252,6 +258,23 @@ fn give_its_unit(old: &Node, value: &mut Node, name: &str) -> Result<(), Box<Dia
     Ok(())
 }
 
+/// The field of a block that connects its inputs.
+const WIRES: &str = "in";
+
+/// Adds the entry `name` to a map that has it not; what is empty becomes a map.
+fn open_entry(map: &mut Node, name: &str, span: Span) {
+    if map.kind == NodeKind::Unit {
+        map.kind = NodeKind::Map(Vec::new());
+    }
+    if map.entry(name).is_none()
+        && let NodeKind::Map(entries) = &mut map.kind
+    {
+        let text = Text { value: name.to_owned(), place: Place::from(span) };
+        let key = Node { span, kind: NodeKind::Text(text) };
+        entries.push((key, Node { span, kind: NodeKind::Unit }));
+    }
+}
+
 /// The section that says what feeds the inputs of a run.
 const INPUTS: &str = "inputs";
 /// The section of parameters.
@@ -265,16 +288,8 @@ fn add_entry(document: &mut Node, section: &str, key: &str, span: Span) {
     if field_mut(document, section).is_none() {
         add_field(document, section, span);
     }
-    let Some(node) = field_mut(document, section) else { return };
-    if node.kind == NodeKind::Unit {
-        node.kind = NodeKind::Map(Vec::new());
-    }
-    if node.entry(key).is_none()
-        && let NodeKind::Map(entries) = &mut node.kind
-    {
-        let text = Text { value: key.to_owned(), place: Place::from(span) };
-        let key = Node { span, kind: NodeKind::Text(text) };
-        entries.push((key, Node { span, kind: NodeKind::Unit }));
+    if let Some(node) = field_mut(document, section) {
+        open_entry(node, key, span);
     }
 }
 

@@ -144,3 +144,23 @@ fn masks_and_patches_are_looked_at_by_themselves() {
     assert!(done.err.contains("expected Bool, found Real"), "{}", done.err);
     assert!(done.err.contains("a.mask:4:18"), "{}", done.err);
 }
+
+/// An input that nothing is connected to can be connected from outside, like one that is.
+#[test]
+fn an_open_input_is_connected_by_set_and_by_a_patch() {
+    let here = folder();
+    let diagram = "Diagram(run: (stop: \"10 ms\", step: \"1 ms\"), blocks: {
+        \"c\": Constant(value: 3), \"g\": Gain(gain: 2),
+        \"s\": Sum(in: { \"u1\": \"c.y\" }) }, log: [\"g.y\", \"s.y\"])";
+    write(&here, "a.ron", diagram);
+    assert_ne!(legwork(here.path(), &["check", "a.ron"]).code, 0);
+    let set = ["--set", "g.in.u=c.y", "--set", "blocks.s.in.u2=g.y"];
+    let done = legwork(here.path(), &[&["check", "a.ron"][..], &set].concat());
+    assert_eq!(done.code, 0, "{}", done.said());
+    write(&here, "p.ron", "Patch(set: { \"g.in.u\": \"c.y\", \"s.in.u2\": \"g.y\" })");
+    let done = legwork(here.path(), &["check", "a.ron", "--with", "p.ron"]);
+    assert_eq!(done.code, 0, "{}", done.said());
+    // A name that is not one of an input is still an error.
+    let done = legwork(here.path(), &["check", "a.ron", "--set", "g.in.v=c.y"]);
+    assert!(done.code != 0 && done.said().contains("`v`"), "{}", done.said());
+}
