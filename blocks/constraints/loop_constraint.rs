@@ -55,8 +55,10 @@ pub(crate) use held::Rows;
 /// is open at the start would be closed in one step, so that φ/Δt is limited to `max_speed` and
 /// `max_turn_rate`: it closes at that speed, and is not called a fault.
 ///
-/// Collect the output `constraint` of some by `Array("loop.constraint")` and hand them to
-/// `ConstraintSolver`, `GaussContact`, `Impact` and `ConstrainedAcceleration`. Loops may be
+/// `in: { "constraints": Join(["left.constraint", "right.constraint"]) }` hands the outputs
+/// `constraint` of some to `ConstraintSolver`, `GaussContact`, `Impact` and
+/// `ConstrainedAcceleration`; `collect: { "all": Array("loop.constraint") }` joins those of a
+/// `ForEach`. Loops may be
 /// redundant.
 ///
 /// References: J. Baumgarte, *Stabilization of constraints and integrals of motion in dynamical

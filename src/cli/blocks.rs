@@ -73,14 +73,14 @@ pub(crate) fn explain(name: &str, library: &Library) -> Result<Answer, Failure> 
                     Suggestion::Near(near) if near.eq_ignore_ascii_case(name) => {
                         explain(near, library)
                     }
-                    _ => Err(unknown(name, registry)),
+                    // A choice that a page lists, such as a solver.
+                    _ => match &reference::with_row(name, &all)[..] {
+                        [] => Err(unknown(name, registry)),
+                        pages => Ok(shown_pages(pages)),
+                    },
                 };
             }
-            let texts: Vec<String> = pages.iter().map(|page| help::shown(page)).collect();
-            let constructs: Vec<_> =
-                pages.iter().flat_map(|page| page.names()).flat_map(manual::constructs).collect();
-            let json = json!({ "pages": pages, "constructs": constructs });
-            return Ok(Answer::new(Code::Success, json).text(texts.join("\n")));
+            return Ok(shown_pages(&pages));
         }
         (Some(kind), None) => json!(kind),
         (None, Some(ty)) => json!(ty),
@@ -91,6 +91,15 @@ pub(crate) fn explain(name: &str, library: &Library) -> Result<Answer, Failure> 
         }
     };
     Ok(Answer::new(Code::Success, json).text(texts.join("\n")))
+}
+
+/// Some pages of the language.
+fn shown_pages(pages: &[&reference::Page]) -> Answer {
+    let texts: Vec<String> = pages.iter().map(|page| help::shown(page)).collect();
+    let constructs: Vec<_> =
+        pages.iter().flat_map(|page| page.names()).flat_map(manual::constructs).collect();
+    let json = json!({ "pages": pages, "constructs": constructs });
+    Answer::new(Code::Success, json).text(texts.join("\n"))
 }
 
 /// A built-in file, which explains itself, or the files of a folder, each with its summary.

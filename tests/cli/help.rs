@@ -131,3 +131,33 @@ fn the_book_is_whole() {
     let other = legwork(here.path(), &["help", "--book", "."]);
     assert!(other.code == 64 && other.err.contains("something else"), "{}", other.err);
 }
+
+/// Every choice of the section `run:` leads to its page.
+#[test]
+fn choices_of_a_run_lead_to_their_page() {
+    let here = folder();
+    let solvers = [
+        "Euler",
+        "Heun",
+        "Rk4",
+        "SemiImplicitEuler",
+        "ImplicitEuler",
+        "DormandPrince",
+        "Esdirk",
+        "Bdf",
+        "semi_implicit_euler",
+        "solver",
+        "seed",
+        "memory",
+        "warn",
+    ];
+    for name in solvers {
+        let done = legwork(here.path(), &["help", name]);
+        assert!(
+            done.code == 0 && done.out.contains("# The section run"),
+            "{name}: {}",
+            done.said()
+        );
+    }
+    assert_ne!(legwork(here.path(), &["help", "Eulerian"]).code, 0);
+}

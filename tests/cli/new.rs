@@ -90,3 +90,22 @@ fn every_demo_has_a_word_of_its_own_and_can_be_copied() {
         assert_eq!(done.code, 0, "{}", done.err);
     }
 }
+
+/// Cargo and Rust refuse such crates: better here, and with a name that is free.
+#[test]
+fn a_crate_is_not_called_by_a_word_of_rust() {
+    let here = folder();
+    for name in ["fn", "self", "Self", "async", "gen", "crate", "test", "deps", "core", "type"] {
+        let done = legwork(here.path(), &["new", name, "--template", "block"]);
+        assert!(
+            done.code == 64 && done.err.contains(&format!("{name}_blocks")),
+            "{name}: {}",
+            done.err
+        );
+        assert!(!here.path().join(name).exists());
+    }
+    assert_eq!(legwork(here.path(), &["new", "fn_blocks", "--template", "block"]).code, 0);
+    // A diagram may be called so: it is a file.
+    assert_eq!(legwork(here.path(), &["new", "self"]).code, 0);
+    assert_eq!(legwork(here.path(), &["check", "self.ron"]).code, 0);
+}

@@ -45,6 +45,12 @@ struct Template {
 
 /// What stands for the name, in the texts of templates.
 const NAME: &str = "NAME";
+/// Names that a crate cannot have: keywords of Rust, its own libraries, and the folders into which
+/// Cargo builds.
+const RESERVED: &str = "abstract alloc as async await become box break build const continue core \
+    crate deps do dyn else enum examples extern false final fn for gen if impl in incremental let \
+    loop macro match mod move mut override priv proc_macro pub ref return self static std struct \
+    super test trait true try type typeof unsafe unsized use virtual where while yield";
 /// What stands for where the sources of this program are.
 const REPOSITORY: &str = "REPOSITORY";
 
@@ -128,6 +134,13 @@ pub(crate) fn new(arguments: &NewArguments, library: &Library) -> Result<Answer,
         let shown = file.display();
         return Err(Failure::usage(format!(
             "expected a name of letters, digits, `_` and `-`, found `{shown}`"
+        )));
+    }
+    let of_crate = name.to_ascii_lowercase().replace('-', "_");
+    if template.is_folder && RESERVED.split_whitespace().any(|word| word == of_crate) {
+        return Err(Failure::usage(format!(
+            "a crate cannot be called `{name}`, a name that Rust or Cargo keeps for itself; \
+             `{name}_blocks` is free"
         )));
     }
     let path = |part: &str| match template.is_folder {

@@ -74,7 +74,7 @@ const SOURCES: [Source; 35] = sources![
     "expressions" ["operators", "functions of expressions", "if"],
     "units" ["quantities", "prefixes", "radian"],
     "types" ["shapes", "Vector", "Matrix", "Int", "integer", "whole number", "Bool", "Array"],
-    "run" ["DormandPrince", "stop", "step", "seed", "memory", "integration"],
+    "run" ["DormandPrince", "stop", "step", "seed", "memory", "warn", "solver", "integration"],
     "rates" ["multirate", "every", "Group", "periods", "sampling", "offset", "order of a step"],
     "checks" ["Always", "Eventually", "Finally", "tests", "margin", "tolerance"],
     "judge" ["Metric", "metrics", "verdicts", "Mean of a run", "FirstTime"],
@@ -183,6 +183,22 @@ pub fn find<'p>(name: &str, pages: &'p [Page]) -> Vec<&'p Page> {
     // The page of this name before those that also explain it.
     pages.sort_by_key(|page| plain(page.name) != plain(name));
     pages
+}
+
+/// The pages with a table in which a row explains the word `name`, such as the name of a solver.
+pub fn with_row<'p>(name: &str, pages: &'p [Page]) -> Vec<&'p Page> {
+    let wanted = plain(name);
+    let explains = |row: &str| {
+        let first = row.strip_prefix("| `").and_then(|rest| rest.split_once('`'));
+        first.is_some_and(|(word, _)| !wanted.is_empty() && plain(word) == wanted)
+    };
+    let has_row = |page: &&Page| {
+        page.parts.iter().any(|part| match part {
+            Part::Text(text) => text.lines().any(explains),
+            Part::Example(_) => false,
+        })
+    };
+    pages.iter().filter(has_row).collect()
 }
 
 /// The pages of which one of the names or headings begins words with all of `words`, or the first
