@@ -31,7 +31,7 @@ use crate::signal::units;
     |common: &Common|
     let ty = shape::signal(&common.shape);
     let unit = units::known_or_open(common.unit, ports);
-    let second = Unit::SECOND.into();
+    let second = Unit::RUN_SECOND.into();
     let rate = unit.over(&second).unwrap_or_else(|| units::open(ports));
     in  u: ty.clone() as Any, units::per_second(&rate), "acceleration",
         shape "that of `position`, `velocity`; numbers are broadcast",

@@ -115,7 +115,7 @@ impl Block for MinimumJerk {
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         let ty = shape::state_signal(self.initial.as_ref(), ports)?;
         let unit = units::known_or_open(self.initial.as_ref().and_then(Tensor::unit), ports);
-        let square = Unit::SECOND.power(2, 1).map(SymbolicUnit::from);
+        let square = Unit::RUN_SECOND.power(2, 1).map(SymbolicUnit::from);
         let second = square.map_or(PortUnit::Unspecified, |square| units::quotient(&unit, &square));
         ports.updates();
         Ok(self.declare(ports, &ty, &unit, second))

@@ -1,7 +1,7 @@
 //! `Trigonometry`: circular and hyperbolic functions.
 
 use legwork_block::{
-    Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, Sizes, Slope, Slopes, block,
+    Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, Sizes, Slope, Slopes, Unit, block,
     parameters,
 };
 
@@ -104,16 +104,17 @@ impl Function {
 
     /// Units of the inputs and of the output.
     fn units(self, ports: &mut Ports<'_>) -> [PortUnit; 3] {
+        let angle = || PortUnit::Of(Unit::RESULT_RADIAN.into());
         let (from, to) = match self {
-            Self::Sin | Self::Cos | Self::Tan => ("rad", "1"),
-            Self::Asin | Self::Acos | Self::Atan => ("1", "rad"),
+            Self::Sin | Self::Cos | Self::Tan => (angle(), "1".into()),
+            Self::Asin | Self::Acos | Self::Atan => ("1".into(), angle()),
             Self::Atan2 => {
                 let same = ports.var();
-                return [same.into(), same.into(), "rad".into()];
+                return [same.into(), same.into(), angle()];
             }
-            _ => ("1", "1"),
+            _ => ("1".into(), "1".into()),
         };
-        [from.into(), PortUnit::Unspecified, to.into()]
+        [from, PortUnit::Unspecified, to]
     }
 }
 
@@ -173,7 +174,7 @@ mod tests {
     fn the_angle_of_a_point_knows_its_quadrant() {
         let angle: Trigonometry = block(json!({ "function": "Atan2" }));
         let mut bench = Bench::new(angle, &[Type::vector(2), Type::vector(2)]).expect("an angle");
-        assert_eq!(bench.declaration.outputs[0].unit, PortUnit::Is("rad".into()));
+        assert_eq!(bench.declaration.outputs[0].unit, PortUnit::Of(Unit::RADIAN.into()));
         let y = bench.y(0.0, &[("u1", &[1.0, -1.0]), ("u2", &[-1.0, -1.0])]);
         let exact = 0.75 * std::f64::consts::PI;
         assert_eq!(y, [exact, -exact]);

@@ -307,7 +307,7 @@ impl SignalResolver for Found<'_> {
         if let Some(time) = time.filter(|_| rest.is_empty()) {
             self.time = true;
             self.sources.push(Source::Time(time));
-            return Ok(real(self.sources.len() - 1, Unit::SECOND.into()));
+            return Ok(real(self.sources.len() - 1, Unit::RUN_SECOND.into()));
         }
         if !self.names.contains(name) {
             return Err(match self.names {

@@ -35,7 +35,7 @@ pub(crate) fn quotient(a: &SymbolicUnit, b: &SymbolicUnit) -> PortUnit {
 
 /// The unit of a rate of change.
 pub(crate) fn per_second(unit: &SymbolicUnit) -> PortUnit {
-    quotient(unit, &Unit::SECOND.into())
+    quotient(unit, &Unit::RUN_SECOND.into())
 }
 
 /// The unit of a power.

@@ -1,13 +1,16 @@
 //! `Clock`: the time.
 
-use legwork_block::{Block, Outcome, OutputCx, RateRule, Real, block, parameters, ports};
+use legwork_block::{
+    Block, Outcome, OutputCx, RateRule, Real, SymbolicUnit, Unit, block, parameters, ports,
+};
 
 /// The time: `y = t`.
 ///
 /// It follows minor steps too; with `every:` it holds the time of the last hit.
 #[ports(
     ports.rate(RateRule::Continuous);
-    out y: Real, "s", "time since the start of the run", shape "number";
+    out y: Real, SymbolicUnit::from(Unit::RUN_SECOND), "time since the start of the run",
+        shape "number", units "s";
 )]
 #[parameters(aliases("time"))]
 pub struct Clock {}

@@ -417,16 +417,24 @@ pub fn check_unit(wanted: &str, found: Option<Unit>) -> Result<(), (String, Opti
         "1" => format!("expected a number without unit, found one in {found}"),
         _ => format!("expected a quantity in {wanted}, found one in {found}"),
     };
-    Err((message, turns_hint(expected, found).map(str::to_owned)))
+    Err((message, turns_hint(expected, found)))
 }
 
-/// Advice where turns are taken for radians, or the other way round.
-pub fn turns_hint(expected: Unit, found: Unit) -> Option<&'static str> {
-    if expected == Unit::RADIAN_PER_SECOND && found == Unit::HERTZ {
-        return Some("multiply Hz by 2*pi[rad], or write rpm");
+/// Advice where turns are taken for radians, or the other way round. It never changes a value: which
+/// of the two is meant is known to the author alone.
+pub fn turns_hint(expected: Unit, found: Unit) -> Option<String> {
+    let is_rate = |unit: Unit| unit == Unit::HERTZ || unit == Unit::RADIAN_PER_SECOND;
+    if expected == found || !is_rate(expected) || !is_rate(found) {
+        return None;
     }
-    (expected == Unit::HERTZ && found == Unit::RADIAN_PER_SECOND)
-        .then_some("divide rad/s by 2*pi[rad]")
+    let bare = if expected == Unit::HERTZ { expected } else { found };
+    Some(match bare.is_hertz() {
+        true => format!("Hz counts turns and rad/s angles: write the rate in {expected}"),
+        false if expected == Unit::HERTZ => {
+            "a rate in rad/s divided by 1[rad] is in 1/s, with the same value".to_owned()
+        }
+        false => "a rate in 1/s times 1[rad] is in rad/s, with the same value".to_owned(),
+    })
 }
 
 /// An expression that stays one: for blocks such as `Fcn` and for checks, which compile it over

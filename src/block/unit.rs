@@ -17,10 +17,8 @@
 //! frequencies, is refused where rad/s is expected.
 
 mod parse;
+mod spelling;
 mod symbolic;
-
-use std::fmt;
-use std::sync::LazyLock;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -46,10 +44,15 @@ pub struct Unit {
     loose: bool,
     /// Whether it was divided by a second at last: a change of N*m in a time is N*m/s, not W.
     is_rate: bool,
+    /// The part of the exponents of rad and s that the model does not state: radians of inverse
+    /// trigonometric functions, seconds of derivatives and of the run's time.
+    implied: [i16; 2],
+    /// Whether it is written as `Hz`, not computed.
+    is_hertz: bool,
 }
 
 // Two units are equal if they measure the same; what is loose matters to `agrees` only, what is a
-// rate to its spelling.
+// rate to its spelling, what is implied to `is_stated`.
 impl PartialEq for Unit {
     fn eq(&self, other: &Self) -> bool {
         self.twelfths == other.twelfths
@@ -88,7 +91,7 @@ impl Unit {
     /// Radian, rad.
     pub const RADIAN: Self = Self::new(0, 0, 0, 1);
     /// Hertz, 1/s: cycles, not radians.
-    pub const HERTZ: Self = Self::new(0, 0, -1, 0);
+    pub const HERTZ: Self = Self { is_hertz: true, ..Self::new(0, 0, -1, 0) };
     /// Metre per second, m/s.
     pub const METRE_PER_SECOND: Self = Self::new(0, 1, -1, 0);
     /// Metre per second squared, m/s².
@@ -107,6 +110,10 @@ impl Unit {
     pub const WATT: Self = Self::new(1, 2, -3, 0);
     /// Kilogram square metre, kg m².
     pub const KILOGRAM_SQUARE_METRE: Self = Self::new(1, 2, 0, 0);
+    /// Second of the run's time, as derivatives and integrals bring it: not [stated](Self::is_stated).
+    pub const RUN_SECOND: Self = Self { implied: [0, DENOMINATOR], ..Self::SECOND };
+    /// Radian of the result of an inverse trigonometric function: not [stated](Self::is_stated).
+    pub const RESULT_RADIAN: Self = Self { implied: [DENOMINATOR, 0], ..Self::RADIAN };
 
     /// The unit kg^`kilogram` m^`metre` s^`second` rad^`radian`.
     pub const fn new(kilogram: i8, metre: i8, second: i8, radian: i8) -> Self {
@@ -121,7 +128,20 @@ impl Unit {
             ],
             loose: false,
             is_rate: false,
+            implied: [0; 2],
+            is_hertz: false,
         }
+    }
+
+    /// Whether it is that of a pure number.
+    pub fn is_one(self) -> bool {
+        self == Self::ONE
+    }
+
+    /// Whether the model states it: it has more in it than seconds of the run's time and radians
+    /// of inverse functions.
+    pub fn is_stated(self) -> bool {
+        self.is_mechanical() || self.twelfths[4..] != self.implied
     }
 
     /// Whether it has a dimension other than angle and time.
@@ -139,6 +159,20 @@ impl Unit {
         !self.is_mechanical() && self.twelfths[5] == 0
     }
 
+    /// The unit without its power of rad.
+    #[must_use]
+    pub fn without_angle(self) -> Self {
+        let mut without = self;
+        (without.twelfths[4], without.implied[0]) = (0, 0);
+        without
+    }
+
+    /// Whether it is a rate that is written as `Hz`, which counts turns; a rate that is computed
+    /// from times and ratios is in 1/s.
+    pub fn is_hertz(self) -> bool {
+        self.is_hertz
+    }
+
     /// The unit whose power of rad is open: that of a computed angular rate.
     #[must_use]
     pub fn loosened(self) -> Self {
@@ -150,11 +184,10 @@ impl Unit {
     /// rad/s. It [agrees](Self::agrees) with this one.
     #[must_use]
     pub fn as_written(self) -> Self {
-        let mut written = self;
-        if self.is_mechanical() && self.twelfths[4] > 0 {
-            written.twelfths[4] = 0;
+        match self.is_mechanical() && self.twelfths[4] > 0 {
+            true => self.without_angle(),
+            false => self,
         }
-        written
     }
 
     /// The unit of the product; `None` if an exponent overflows.
@@ -184,18 +217,21 @@ impl Unit {
         if denominator == 0 {
             return None;
         }
+        let scaled = |from: i16| {
+            let product = i32::from(from).checked_mul(numerator)?;
+            (product % denominator == 0).then(|| i16::try_from(product / denominator).ok())?
+        };
         let mut twelfths = [0i16; 6];
         for (to, from) in twelfths.iter_mut().zip(self.twelfths).filter(|(_, from)| *from != 0) {
-            let product = i32::from(from).checked_mul(numerator)?;
-            if product % denominator != 0 {
-                return None;
-            }
-            *to = i16::try_from(product / denominator).ok()?;
+            *to = scaled(from)?;
         }
+        let [angle, time] = self.implied;
+        let implied = [scaled(angle)?, scaled(time)?];
         // The inverse of a second is what multiplies by a rate.
         let is_same = numerator == denominator;
         let is_rate = self.is_rate && is_same || self == Self::SECOND && numerator == -denominator;
-        Some(Self { twelfths, loose: self.loose, is_rate })
+        let is_hertz = self.is_hertz && is_same;
+        Some(Self { twelfths, loose: self.loose, is_rate, implied, is_hertz })
     }
 
     /// The unit of the real power `exponent`, which must be a multiple of 1/12 (within round-off)
@@ -223,7 +259,7 @@ impl Unit {
 
     /// Whether it is one, and nothing else is known of it.
     fn is_plain(self) -> bool {
-        self == Self::ONE && !self.loose && !self.is_rate
+        self == Self::ONE && !self.loose && !self.is_rate && self.implied == [0; 2]
     }
 
     fn combine(self, other: Self, f: impl Fn(i16, i16) -> Option<i16>) -> Option<Self> {
@@ -231,73 +267,15 @@ impl Unit {
         for ((to, a), b) in twelfths.iter_mut().zip(self.twelfths).zip(other.twelfths) {
             *to = f(a, b)?;
         }
+        let mut implied = [0i16; 2];
+        for ((to, a), b) in implied.iter_mut().zip(self.implied).zip(other.implied) {
+            *to = f(a, b)?;
+        }
         let is_open = |unit: Self| unit.loose || unit.is_mechanical();
-        let result = Self { twelfths, loose: false, is_rate: false };
+        let result = Self { twelfths, loose: false, is_rate: false, implied, is_hertz: false };
         let angles = self.twelfths[4] != 0 && other.twelfths[4] != 0;
         let loose = !result.is_mechanical() && (angles || is_open(self) || is_open(other));
         Some(Self { loose, ..result })
-    }
-}
-
-/// Spellings that are preferred over products of base units.
-const PREFERRED: [&str; 19] = [
-    "1",
-    "Hz",
-    "N",
-    "N*m",
-    "N*m/rad",
-    "N*m*s/rad",
-    "N*m*s",
-    "N/m",
-    "N*s/m",
-    "N*s",
-    "N*m^2",
-    "W",
-    "Pa",
-    "V",
-    "ohm",
-    "N/m^(3/2)",
-    "N*s/m^2",
-    "N*m/A",
-    "V*s/rad",
-];
-
-/// What they spell.
-static PREFERRED_UNITS: LazyLock<Vec<(Unit, &str)>> = LazyLock::new(|| {
-    let unit = |text: &'static str| Some((parse_unit(text).ok()?.0, text));
-    PREFERRED.into_iter().filter_map(unit).collect()
-});
-
-impl fmt::Display for Unit {
-    /// The canonical spelling, which [`parse_unit`] reads back with scale 1.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let preferred = |unit: Self| {
-            let known = PREFERRED_UNITS.iter().find(|(known, _)| *known == unit);
-            known.map(|(_, text)| *text)
-        };
-        if self.is_rate
-            && self.is_mechanical()
-            && let Some(text) = self.times(Self::SECOND).and_then(preferred)
-        {
-            return write!(f, "{text}/s");
-        }
-        if let Some(text) = preferred(*self) {
-            return f.write_str(text);
-        }
-        let factor = |(name, e): (&str, i16)| match (e / DENOMINATOR, e % DENOMINATOR) {
-            (1, 0) => name.to_owned(),
-            (whole, 0) => format!("{name}^{whole}"),
-            _ => {
-                let shared = [12, 6, 4, 3, 2].into_iter().find(|d| e % d == 0).unwrap_or(1);
-                format!("{name}^({}/{})", e / shared, DENOMINATOR / shared)
-            }
-        };
-        let all = || BASE.into_iter().zip(self.twelfths);
-        let above: Vec<String> = all().filter(|(_, e)| *e > 0).map(factor).collect();
-        let below: Vec<String> =
-            all().filter(|(_, e)| *e < 0).map(|(name, e)| factor((name, -e))).collect();
-        f.write_str(&if above.is_empty() { "1".to_owned() } else { above.join("*") })?;
-        below.iter().try_for_each(|name| write!(f, "/{name}"))
     }
 }
 

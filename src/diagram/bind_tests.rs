@@ -227,7 +227,7 @@ fn mistakes_name_place_expectation_and_remedy() {
             "kp: 1, rate: \"3 rad/s\"",
             "\"3 rad/s\"",
             "expected a quantity in Hz, found one in rad/s",
-            "divide rad/s by 2*pi[rad]",
+            "Hz counts turns and rad/s angles: write the rate in Hz",
         ),
         (
             "kp: 1, inner: { \"gain\": 1 }",

@@ -4,6 +4,7 @@ mod elements;
 mod joined;
 mod known;
 mod misfit;
+mod unit_conflict;
 mod units;
 mod wire;
 
@@ -80,6 +81,9 @@ struct Inference<'a> {
     open_times: BTreeSet<(BlockId, usize)>,
     /// Outputs whose units were open but for factors without unit.
     bare_outputs: BTreeSet<(BlockId, usize)>,
+    /// Of blocks with contradictions that only matter beside stated units: a variable that is
+    /// related to all units of the block.
+    doubted: BTreeMap<BlockId, Var>,
 }
 
 /// A wire whose reader and source are to get one type.
@@ -158,6 +162,7 @@ impl<'a> Inference<'a> {
             pieces: BTreeMap::new(),
             open_times: BTreeSet::new(),
             bare_outputs: BTreeSet::new(),
+            doubted: BTreeMap::new(),
         }
     }
 
@@ -286,7 +291,18 @@ impl<'a> Inference<'a> {
     ) {
         let cause = Cause::Wire(block, input);
         let units = &mut self.solution.units;
+        let wire = self.network.blocks[block].inputs[input].as_ref();
         let input = &self.network.blocks[block].declaration.inputs[input];
+        if let (Some(wire), false) = (wire, self.doubted.is_empty()) {
+            wire.source.each_port(&mut |part| {
+                let Some(var) = self.doubted.get(&part.block) else { return };
+                for wanted in UnitTerm::wanted(&input.unit) {
+                    if let UnitTerm::Of(wanted) = wanted {
+                        units.relate(&wanted, &(*var).into(), true);
+                    }
+                }
+            });
+        }
         let clash = UnitTerm::wanted(&input.unit).find_map(|wanted| {
             let clash = units.equal(&wanted, found, cause).err()?;
             Some((wanted, clash))
@@ -423,7 +439,7 @@ impl<'a> Inference<'a> {
     /// The solution for the outputs of one block.
     fn output_types(&self, id: BlockId) -> impl Iterator<Item = OutputType> {
         let known = move |unit: &SymbolicUnit| {
-            Some(self.solution.units.unit(unit)?.known()?.as_written().to_string())
+            Some(self.solution.units.shown(unit)?.as_written().to_string())
         };
         let unit = move |(index, unit): (usize, &PortUnit)| match unit {
             PortUnit::Is(text) => Some(text.to_string()),

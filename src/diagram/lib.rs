@@ -28,6 +28,7 @@ pub mod document;
 mod expand;
 mod function_frame;
 mod functions;
+mod groups;
 mod ids;
 mod infer;
 mod judge;

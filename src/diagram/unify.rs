@@ -9,19 +9,20 @@ use crate::units::UnitSolution;
 
 /// Variables that are equal: each leads to one that stands for all of its set.
 #[derive(Default)]
-struct Equal {
+pub(crate) struct Equal {
     towards: Vec<Cell<u32>>,
 }
 
 impl Equal {
-    fn grow(&mut self, count: usize) {
+    /// Room for the variables up to `count`.
+    pub(crate) fn grow(&mut self, count: usize) {
         let known = self.towards.len() as u32;
         self.towards.extend((known..count as u32).map(Cell::new));
     }
 
     /// The variable that stands for the set of `var`. Ways are shortened as they are walked, so
     /// that chains of equal variables cost no more than stars.
-    fn of(&self, var: Var) -> Var {
+    pub(crate) fn of(&self, var: Var) -> Var {
         let mut at = var.0;
         loop {
             let next = self.towards[at as usize].get();
@@ -34,7 +35,7 @@ impl Equal {
     }
 
     /// Makes `other` stand for the set of `var`, which stands for its own.
-    fn join(&self, var: Var, other: Var) {
+    pub(crate) fn join(&self, var: Var, other: Var) {
         self.towards[var.0 as usize].set(other.0);
     }
 }

@@ -12,6 +12,7 @@ use legwork_block::{
 };
 use smallvec::SmallVec;
 
+use crate::groups::Groups;
 use crate::ids::BlockId;
 
 /// A unit, as far as it is known.
@@ -86,23 +87,27 @@ pub(crate) fn check_alone(programs: Programs, unknowns: u32) -> Result<(), Box<D
     let mut solution = UnitSolution::default();
     solution.grow(count as usize);
     (unknowns..count).for_each(|var| solution.bare(Var(var)));
-    let told = |equation: &UnitEquation, clash: Clash| {
+    let told = |solution: &UnitSolution, equation: &UnitEquation, clash: Clash| {
+        // Of two units that agree only if a bare factor had one, what they are without.
+        let plain = |unit: &SymbolicUnit| solution.without_bare(unit);
+        let sides = plain(&equation.left).zip(plain(&equation.right));
+        let sides = sides.filter(|(left, right)| !left.agrees(*right));
         let (left, right) = match clash {
             Clash::Differ(left, right) => (left, right),
-            Clash::Factor(factor) | Clash::Bare(_, factor) => (factor, Unit::ONE),
+            Clash::Factor(factor) | Clash::Bare(_, factor) => sides.unwrap_or((factor, Unit::ONE)),
             Clash::Range => return Ok(()),
         };
         Err(Box::new(equation.rule.conflict(left, right, equation.span)))
     };
     for equation in &equations {
         if let Err(clash) = solution.solve(&equation.left, &equation.right, Cause::Bare(Var(0))) {
-            told(equation, clash)?;
+            told(&solution, equation, clash)?;
         }
     }
     solution.settle_bare();
     for equation in &equations {
         if let Err(clash) = solution.solve(&equation.left, &equation.right, Cause::Bare(Var(0))) {
-            told(equation, clash)?;
+            told(&solution, equation, clash)?;
         }
     }
     Ok(())
@@ -144,6 +149,20 @@ pub(crate) struct UnitSolution {
     bare: Vec<bool>,
     /// Equations that could not be solved for one unknown.
     open: Vec<(SymbolicUnit, SymbolicUnit, Cause)>,
+    /// What depends on one another.
+    groups: Groups,
+    /// Contradictions that matter if a unit comes to be stated.
+    deferred: Vec<Deferred>,
+}
+
+/// A contradiction in a group of bare numbers, so far.
+struct Deferred {
+    left: SymbolicUnit,
+    right: SymbolicUnit,
+    cause: Cause,
+    clash: Clash,
+    /// Whether it only counts as one between bare numbers if something is related to them.
+    needs_others: bool,
 }
 
 impl UnitSolution {
@@ -151,6 +170,7 @@ impl UnitSolution {
     pub(crate) fn grow(&mut self, count: usize) {
         self.known.get_mut().resize(count, None);
         self.bare.resize(count, false);
+        self.groups.grow(count);
     }
 
     fn is_bare(&self, var: Var) -> bool {
@@ -220,9 +240,64 @@ impl UnitSolution {
     /// If they cannot.
     pub(crate) fn equal(&mut self, a: &UnitTerm, b: &UnitTerm, cause: Cause) -> Result<(), Clash> {
         match (a, b) {
-            (UnitTerm::Of(a), UnitTerm::Of(b)) => self.solve(a, b, cause),
+            (UnitTerm::Of(a), UnitTerm::Of(b)) => {
+                self.groups.relate(a, b, matches!(cause, Cause::Wire(..)));
+                let fit = self.solve(a, b, cause);
+                fit.or_else(|clash| self.defer(a, b, cause, clash))
+            }
             _ => Ok(()),
         }
+    }
+
+    /// Keeps a contradiction between bare numbers for later, until all stated units are known.
+    fn defer(
+        &mut self,
+        left: &SymbolicUnit,
+        right: &SymbolicUnit,
+        cause: Cause,
+        clash: Clash,
+    ) -> Result<(), Clash> {
+        if !self.groups.is_bare(left, right) {
+            return Err(clash);
+        }
+        let (left, right) = (left.clone(), right.clone());
+        self.deferred.push(Deferred { left, right, cause, clash, needs_others: false });
+        Ok(())
+    }
+
+    /// Relates two units without asking that they agree.
+    pub(crate) fn relate(&mut self, a: &SymbolicUnit, b: &SymbolicUnit, is_wire: bool) {
+        self.groups.relate(a, b, is_wire);
+    }
+
+    /// Keeps a contradiction between known units of which the model states neither. It is accepted
+    /// if something bare is related to `var`.
+    pub(crate) fn doubt(&mut self, var: Var, cause: Cause, clash: Clash) {
+        let (left, right) = (var.into(), var.into());
+        self.deferred.push(Deferred { left, right, cause, clash, needs_others: true });
+    }
+
+    /// The contradictions between numbers of which one turned out to have a stated unit. The
+    /// others are accepted: where no unit is stated, times are numbers too.
+    pub(crate) fn deferred(&mut self) -> Vec<(Cause, Clash)> {
+        let mut clashes = Vec::new();
+        for deferred in std::mem::take(&mut self.deferred) {
+            let Deferred { left, right, cause, clash, needs_others } = deferred;
+            let is_joined = |var| self.groups.is_joined(var);
+            let has_others = !needs_others || left.only_var().is_some_and(is_joined);
+            match has_others && self.groups.is_bare(&left, &right) {
+                true => self.groups.accept(&left, &right),
+                false => clashes.push((cause, clash)),
+            }
+        }
+        clashes
+    }
+
+    /// A unit that a block declares, if it is known and not that of a bare number in equations
+    /// without units.
+    pub(crate) fn shown(&self, unit: &SymbolicUnit) -> Option<Unit> {
+        let known = self.unit(unit)?.known()?;
+        (known.is_stated() || !self.groups.is_number(unit)).then_some(known)
     }
 
     fn solve(&mut self, a: &SymbolicUnit, b: &SymbolicUnit, cause: Cause) -> Result<(), Clash> {
@@ -311,7 +386,9 @@ impl UnitSolution {
             let open = std::mem::take(&mut self.open);
             let before = open.len();
             for (a, b, cause) in open {
-                clashes.extend(self.solve(&a, &b, cause).err().map(|clash| (cause, clash)));
+                let fit = self.solve(&a, &b, cause);
+                let fit = fit.or_else(|clash| self.defer(&a, &b, cause, clash));
+                clashes.extend(fit.err().map(|clash| (cause, clash)));
             }
             if self.open.len() == before {
                 return clashes;
@@ -330,103 +407,4 @@ fn substituted(known: &[Option<Known>], unit: &SymbolicUnit) -> Option<SymbolicU
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ids::Id as _;
-
-    const HERE: Cause = Cause::Parts(BlockId::FIRST, 0);
-
-    fn solution(count: u32) -> UnitSolution {
-        let mut solution = UnitSolution::default();
-        solution.grow(count as usize);
-        solution
-    }
-
-    fn var(i: u32) -> SymbolicUnit {
-        Var(i).into()
-    }
-
-    fn is(unit: Unit) -> UnitTerm {
-        UnitTerm::Of(unit.into())
-    }
-
-    #[test]
-    fn chains_of_factors_are_solved_in_any_order() {
-        // Unit i + 1 is unit i times a metre; deep enough to end a recursion.
-        let count = 30_000;
-        for backwards in [false, true] {
-            let mut solution = solution(count);
-            let mut links: Vec<u32> = (1..count).collect();
-            if backwards {
-                links.reverse();
-            }
-            for i in links {
-                let half = if i % 2 == 0 { Unit::METRE } else { Unit::new(0, -1, 0, 0) };
-                let product = var(i - 1).times(&half.into()).expect("small exponents");
-                let (a, b) = (UnitTerm::Of(var(i)), UnitTerm::Of(product));
-                assert_eq!(solution.equal(&a, &b, HERE), Ok(()));
-            }
-            let first = UnitTerm::Of(var(0));
-            assert_eq!(solution.equal(&is(Unit::NEWTON), &first, HERE), Ok(()));
-            assert_eq!(solution.of(Var(count - 1)), Unit::NEWTON.over(Unit::METRE));
-            assert_eq!(solution.of(Var(count - 2)), Some(Unit::NEWTON));
-        }
-    }
-
-    #[test]
-    fn a_chain_of_bare_factors_is_known_by_few_of_them() {
-        let count = 2000;
-        for backwards in [false, true] {
-            let mut solution = solution(2 * count);
-            (count..2 * count).for_each(|factor| solution.bare(Var(factor)));
-            let mut links: Vec<u32> = (1..count).collect();
-            if backwards {
-                links.reverse();
-            }
-            for i in links {
-                // Numbered against the flow, as blocks may be.
-                let product = var(i).times(&var(count + i)).expect("small exponents");
-                let (a, b) = (UnitTerm::Of(var(i - 1)), UnitTerm::Of(product));
-                assert_eq!(solution.equal(&a, &b, HERE), Ok(()));
-            }
-            for i in 0..count {
-                let unit = solution.unit(&var(i)).expect("a unit");
-                assert!(unit.vars().count() <= MOST_KNOWN_BARE + 2, "{i}: {}", unit.vars().count());
-            }
-        }
-    }
-
-    #[test]
-    fn a_loop_of_factors_that_do_not_cancel_has_no_solution() {
-        let mut solution = solution(2);
-        let twice = var(0).times(&Unit::METRE.into()).expect("small exponents");
-        assert_eq!(solution.equal(&UnitTerm::Of(var(1)), &UnitTerm::Of(twice), HERE), Ok(()));
-        let clash = solution.equal(&UnitTerm::Of(var(0)), &UnitTerm::Of(var(1)), HERE);
-        assert!(matches!(clash, Err(Clash::Factor(_))), "{clash:?}");
-    }
-
-    #[test]
-    fn powers_wait_until_one_unknown_is_left() {
-        // x^2 y^3 = kg^2 m^3, then x = kg.
-        let mut solution = solution(2);
-        let square = var(0).power(2, 1).expect("a power");
-        let product = square.times(&var(1).power(3, 1).expect("a power")).expect("a product");
-        let right = is(Unit::new(2, 3, 0, 0));
-        assert_eq!(solution.equal(&UnitTerm::Of(product), &right, HERE), Ok(()));
-        assert_eq!(solution.of(Var(1)), None);
-        assert_eq!(solution.equal(&UnitTerm::Of(var(0)), &is(Unit::KILOGRAM), HERE), Ok(()));
-        assert!(solution.revisit().is_empty());
-        assert_eq!(solution.of(Var(1)), Some(Unit::METRE));
-    }
-
-    #[test]
-    fn a_computed_rate_is_angular_or_not() {
-        // (m/s)/m drives rad/s as well as Hz; a written Hz does not.
-        let mut solution = solution(1);
-        let rate = Unit::METRE_PER_SECOND.over(Unit::METRE).expect("a unit");
-        assert_eq!(solution.equal(&is(rate), &is(Unit::RADIAN_PER_SECOND), HERE), Ok(()));
-        assert_eq!(solution.equal(&is(rate), &is(Unit::HERTZ), HERE), Ok(()));
-        let clash = solution.equal(&is(Unit::HERTZ), &is(Unit::RADIAN_PER_SECOND), HERE);
-        assert_eq!(clash, Err(Clash::Differ(Unit::HERTZ, Unit::RADIAN_PER_SECOND)));
-    }
-}
+mod tests;

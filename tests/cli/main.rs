@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+mod bare;
 mod blocks;
 mod check;
 mod compare;

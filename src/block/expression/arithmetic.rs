@@ -130,7 +130,7 @@ fn real_binary(
     }
     let result = a.binary(op, b, span)?;
     Ok(match op {
-        Binary::Atan2 => Term::Real(result, Some(Unit::RADIAN.into())),
+        Binary::Atan2 => Term::Real(result, Some(Unit::RESULT_RADIAN.into())),
         _ => Term::Real(result, unit),
     })
 }
@@ -151,19 +151,28 @@ fn power_unit(
     match (base, exponent) {
         (None, _) => Ok(None),
         (Some(unit), _) if unit.known() == Some(Unit::ONE) => Ok(Some(unit)),
-        (Some(unit), Scalar::Known(exponent)) => {
-            unit.real_power(*exponent).map(Some).ok_or_else(|| {
+        (Some(unit), Scalar::Known(exponent)) => match unit.real_power(*exponent) {
+            Some(power) => Ok(Some(power)),
+            None if unit.known().is_none() => without_unit(&unit, span),
+            None => {
                 let message = format!("{unit} cannot be raised to the power {exponent}");
-                Diagnostic::error("unit-mismatch", span, message)
-                    .hint("an exponent of a quantity is a multiple of 1/12")
-            })
-        }
+                Err(Diagnostic::error("unit-mismatch", span, message)
+                    .hint("an exponent of a quantity is a multiple of 1/12"))
+            }
+        },
+        (Some(unit), Scalar::Later(_)) if unit.known().is_none() => without_unit(&unit, span),
         (Some(unit), Scalar::Later(_)) => {
             let message =
                 format!("a quantity in {unit} cannot be raised to a power that changes with time");
             Err(Diagnostic::error("unit-mismatch", span, message))
         }
     }
+}
+
+/// The unit of a power for which the base must be a pure number.
+fn without_unit(base: &TermUnit, span: Span) -> Result<Option<TermUnit>, Diagnostic> {
+    base.agree(&Unit::ONE.into(), UnitRule::Base, span)?;
+    Ok(None)
 }
 
 /// `if` with a condition that is known only later: both branches must have one type.

@@ -218,7 +218,7 @@ fn unary_unit(op: Unary, unit: Option<TermUnit>, at: Span) -> Result<Option<Term
         unit.agree(&Unit::ONE.into(), UnitRule::Argument(op), at)?;
     }
     Ok(match op {
-        Unary::Asin | Unary::Acos | Unary::Atan => Some(Unit::RADIAN.into()),
+        Unary::Asin | Unary::Acos | Unary::Atan => Some(Unit::RESULT_RADIAN.into()),
         Unary::Floor | Unary::Ceil | Unary::Round => unit,
         _ => None,
     })

@@ -91,7 +91,7 @@ fn errors_name_the_place_and_the_remedy() {
             "1[Hz] < 1[rad/s]",
             "1[Hz] < 1[rad/s]",
             "`<` of different units, left is in Hz, right in rad/s",
-            "Hz counts turns: multiply by 2*pi[rad] to get rad/s",
+            "Hz counts turns and rad/s angles: write the rate in rad/s",
         ),
         ("sin(1[m])", "1[m]", "`sin` takes an angle, found a quantity in m", ""),
         ("atan2(1)", "atan2(1)", "`atan2` takes 2 arguments, found 1", ""),

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::operator::Unary;
 use crate::diagnostic::{Diagnostic, Span};
+use crate::quantity::turns_hint;
 use crate::types::Var;
 use crate::unit::{SymbolicUnit, Unit};
 
@@ -41,6 +42,8 @@ pub enum UnitRule {
     Argument(Unary),
     /// The left one is an exponent.
     Exponent,
+    /// The left one is the base of a power whose exponent changes, or is no multiple of 1/12.
+    Base,
 }
 
 impl UnitRule {
@@ -52,11 +55,12 @@ impl UnitRule {
                 let found = error(format!(
                     "`{symbol}` of different units, left is in {left}, right in {right}"
                 ));
-                let is_rate = |unit| [Unit::HERTZ, Unit::RADIAN_PER_SECOND].contains(&unit);
-                match is_rate(left) && is_rate(right) {
-                    true => found.hint("Hz counts turns: multiply by 2*pi[rad] to get rad/s"),
-                    false => found,
-                }
+                // Advice is about the side that counts turns.
+                let turns = match left == Unit::HERTZ {
+                    true => turns_hint(right, left),
+                    false => turns_hint(left, right),
+                };
+                turns.into_iter().fold(found, Diagnostic::hint)
             }
             Self::Choices => error(format!("the choices have different units, {left} and {right}")),
             Self::Argument(op) => {
@@ -71,12 +75,21 @@ impl UnitRule {
                         found.hint(format!("divide by the step first: {name}(x / 1[{left}])"))
                     }
                     _ if left == Unit::SECOND => {
-                        found.hint("multiply the time by an angular frequency, such as 2[rad/s]")
+                        let is_angle = matches!(op, Unary::Sin | Unary::Cos | Unary::Tan);
+                        let factor = if is_angle { "rad/s" } else { "1/s" };
+                        found.hint(format!(
+                            "multiply the time by a rate: times 1[{factor}] it has the same value"
+                        ))
                     }
-                    _ if left == Unit::HERTZ => found.hint("multiply by a time"),
+                    _ if left == Unit::HERTZ => {
+                        found.hint("multiply by a time: times 1[s] it has the same value")
+                    }
                     _ => found,
                 }
             }
+            Self::Base => error(format!(
+                "expected a base without unit for such an exponent, found one in {left}"
+            )),
             Self::Exponent => {
                 error(format!("expected an exponent without unit, found one in {left}"))
             }
@@ -187,13 +200,17 @@ impl TermUnit {
     /// # Errors
     /// If they do not.
     pub(super) fn agree(&self, other: &Self, rule: UnitRule, span: Span) -> Result<(), Diagnostic> {
+        let ledger = self.ledger.as_ref().or(other.ledger.as_ref());
         if let (Some(left), Some(right)) = (self.known(), other.known()) {
-            return match left.agrees(right) {
-                true => Ok(()),
-                false => Err(rule.conflict(left, right, span)),
-            };
+            if left.agrees(right) {
+                return Ok(());
+            }
+            // Times of the run are numbers in a model without units, which is known later.
+            if ledger.is_none() || left.is_stated() || right.is_stated() {
+                return Err(rule.conflict(left, right, span));
+            }
         }
-        if let Some(ledger) = self.ledger.as_ref().or(other.ledger.as_ref()) {
+        if let Some(ledger) = ledger {
             let (left, right) = (self.unit.clone(), other.unit.clone());
             ledger.borrow_mut().equations.push(UnitEquation { left, right, span, rule });
         }

@@ -450,7 +450,8 @@ fn named(name: &str) -> Option<(Unit, Scale)> {
             row.4.then_some((row, *tens))
         })?,
     };
-    Some((unit_of(exponents), Scale { factor, tens: tens + more }))
+    let unit = Unit { is_hertz: name.ends_with("Hz"), ..unit_of(exponents) };
+    Some((unit, Scale { factor, tens: tens + more }))
 }
 
 fn unit_of(exponents: [i8; 6]) -> Unit {

@@ -188,7 +188,9 @@ fn radians_that_products_bring_along_are_not_written() {
         ("V*s/rad", "V*s/rad"),
         ("rad/s", "rad/s"),
         ("rad", "rad"),
-        ("1/s", "Hz"),
+        ("1/s", "1/s"),
+        ("Hz", "Hz"),
+        ("kHz", "Hz"),
     ];
     for (text, written) in table {
         let (found, usual) = (unit(text), unit(text).as_written());
@@ -197,4 +199,62 @@ fn radians_that_products_bring_along_are_not_written() {
     }
     let power = unit("N*m").times(unit("rad/s")).unwrap();
     assert_eq!(power.as_written().to_string(), "W");
+}
+
+/// A product is written with few factors that have names; lengths and times stay what they are.
+#[test]
+fn products_are_written_in_the_units_of_the_field() {
+    let table = [
+        ("A^2*s^3/kg/m^2", "1/ohm"),
+        ("A^3*s^3/kg/m^2/rad", "A/ohm/rad"),
+        ("kg^2*m^2/s^4", "N^2"),
+        ("kg^2*m/s^2", "N*kg"),
+        ("kg^2*m^2/A/s^3", "V*kg"),
+        ("m/kg/s^2", "N/kg^2"),
+        ("kg*m^2/A^2/s^2", "H"),
+        ("A^2*s^4/kg/m^2", "F"),
+        ("kg*m^2/A^2/s^4", "ohm/s"),
+        ("A*s", "A*s"),
+        ("A^2*s", "A^2*s"),
+        ("m/s^2", "m/s^2"),
+        ("m^2/K/s^2", "m^2/K/s^2"),
+        ("kg*m^2", "kg*m^2"),
+    ];
+    for (text, written) in table {
+        assert_eq!(unit(text).to_string(), written, "{text}");
+        assert_eq!(unit(written), unit(text), "{text}");
+    }
+}
+
+/// Seconds of the run and radians of inverse functions are not stated; what is written is.
+#[test]
+fn seconds_of_the_run_are_not_stated() {
+    let over = |a: Unit, b: Unit| a.over(b).unwrap();
+    assert!(!Unit::RUN_SECOND.is_stated() && !Unit::RESULT_RADIAN.is_stated());
+    assert!(!over(Unit::ONE, Unit::RUN_SECOND).power(3, 2).unwrap().is_stated());
+    assert!(!over(Unit::RESULT_RADIAN, Unit::RUN_SECOND).is_stated());
+    for text in ["s", "Hz", "rad", "rad/s", "m", "kg", "A", "K"] {
+        assert!(unit(text).is_stated(), "{text}");
+        assert!(over(unit(text), Unit::RUN_SECOND).is_stated(), "{text}");
+    }
+    assert!(!Unit::ONE.is_stated());
+}
+
+/// Advice on rates: where it names a factor, that is 1 in SI units.
+#[test]
+fn advice_on_rates_keeps_their_values() {
+    use crate::quantity::turns_hint;
+    let computed = unit("1/s");
+    for (expected, found) in [
+        (unit("rad/s"), unit("Hz")),
+        (unit("Hz"), unit("rad/s")),
+        (unit("rad/s"), computed),
+        (computed, unit("rad/s")),
+    ] {
+        let hint = turns_hint(expected, found).unwrap();
+        assert!(!hint.contains("pi") && !hint.contains("180"), "{hint}");
+        let factor = hint.split_once("1[").map(|(_, rest)| rest.split_once(']').unwrap().0);
+        assert!(factor.is_none_or(|factor| parse_unit(factor).unwrap().1 == Scale::ONE), "{hint}");
+    }
+    assert_eq!(turns_hint(unit("m/s"), unit("rad/s")), None);
 }

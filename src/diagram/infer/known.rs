@@ -97,9 +97,7 @@ impl Inference<'_> {
     fn unit_text(&self, unit: &UnitTerm) -> Option<String> {
         match unit {
             UnitTerm::Unspecified => None,
-            UnitTerm::Of(unit) => {
-                Some(self.solution.units.unit(unit)?.known()?.as_written().to_string())
-            }
+            UnitTerm::Of(unit) => Some(self.solution.units.shown(unit)?.as_written().to_string()),
         }
     }
 }

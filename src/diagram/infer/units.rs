@@ -1,15 +1,11 @@
 //! Units in the network: what blocks ask of them, and where those come from that do not fit.
 
-use std::collections::{BTreeSet, VecDeque};
-
-use legwork_block::quantity::turns_hint;
 use legwork_block::{Diagnostic, Diagnostics, PortUnit, Span, SymbolicUnit, Unit, Var, parse_unit};
 
 use super::wire::{Blocked, Carried};
 use super::{Inference, Open};
-use crate::expand::Assertion;
 use crate::ids::{BlockId, Id as _};
-use crate::network::{Source, Wire, source_text};
+use crate::network::{Source, Wire};
 use crate::units::{Cause, Clash, UnitTerm};
 
 /// An output put together from parts: it has a unit if they have one.
@@ -19,17 +15,6 @@ pub(super) struct Parts {
     of: Vec<PortUnit>,
     /// What stands for its unit.
     var: Var,
-}
-
-/// How many origins of a unit are shown.
-const ORIGINS: usize = 3;
-/// How many unknowns are followed to find them.
-const WAY: usize = 500;
-
-/// A unit that a conflict comes from.
-struct Origin {
-    span: Span,
-    text: String,
 }
 
 impl Inference<'_> {
@@ -45,11 +30,45 @@ impl Inference<'_> {
                 let left = UnitTerm::Of(equation.left.clone());
                 let right = UnitTerm::Of(equation.right.clone());
                 let (span, cause) = (equation.span, Cause::Equation(block, index));
+                let known = (equation.left.known(), equation.right.known());
+                if let (Some(left), Some(right)) = known
+                    && !left.agrees(right)
+                    && !(left.is_stated() || right.is_stated())
+                {
+                    let var = self.doubted_units(block);
+                    self.solution.units.doubt(var, cause, Clash::Differ(left, right));
+                    continue;
+                }
                 if let Err(clash) = self.solution.units.equal(&left, &right, cause) {
                     diagnostics.push(self.unit_conflict(cause, &left, &right, &clash, span));
                 }
             }
         }
+    }
+
+    /// A variable that is related to all units of a block.
+    fn doubted_units(&mut self, block: BlockId) -> Var {
+        if let Some(var) = self.doubted.get(&block) {
+            return *var;
+        }
+        let var = Var(self.next_var);
+        self.next_var += 1;
+        self.solution.grow(self.next_var);
+        self.doubted.insert(block, var);
+        let declaration = &self.network.blocks[block].declaration;
+        let inputs = declaration.inputs.iter().map(|input| &input.unit);
+        let outputs = declaration.outputs.iter().map(|output| &output.unit);
+        let of_ports = inputs.chain(outputs).filter_map(|unit| match UnitTerm::of(unit) {
+            UnitTerm::Of(unit) => Some(unit),
+            UnitTerm::Unspecified => None,
+        });
+        let equations = declaration.unit_equations.iter();
+        let asked = equations.flat_map(|equation| [equation.left.clone(), equation.right.clone()]);
+        let all: Vec<SymbolicUnit> = of_ports.chain(asked).collect();
+        for unit in all {
+            self.solution.units.relate(&unit, &var.into(), false);
+        }
+        var
     }
 
     /// Makes variables of the units of outputs that are put together from parts.
@@ -92,12 +111,15 @@ impl Inference<'_> {
                 continue;
             }
             if std::mem::replace(&mut bare_is_settled, true) {
-                return;
+                break;
             }
             self.note_open_times();
             for (cause, clash) in self.solution.units.settle_bare() {
                 self.late_conflict(cause, &clash, diagnostics);
             }
+        }
+        for (cause, clash) in self.solution.units.deferred() {
+            self.late_conflict(cause, &clash, diagnostics);
         }
     }
 
@@ -166,7 +188,7 @@ impl Inference<'_> {
             vec![one; list.len()]
         });
         let known = |unit: &Option<SymbolicUnit>| {
-            self.solution.units.unit(unit.as_ref()?)?.known().filter(|unit| *unit != Unit::ONE)
+            self.solution.units.shown(unit.as_ref()?).filter(|unit| *unit != Unit::ONE)
         };
         for (i, (own, wanted)) in each.iter().zip(list).enumerate() {
             let (Some(own), Some(wanted)) = (known(own), known(wanted)) else { continue };
@@ -199,7 +221,7 @@ impl Inference<'_> {
     /// The units of the numbers of a source, as far as they are known.
     fn units_of(&mut self, source: &Source) -> Vec<Unit> {
         let Ok(found) = self.carried(source) else { return Vec::new() };
-        let known = |unit: &SymbolicUnit| self.solution.units.unit(unit)?.known();
+        let known = |unit: &SymbolicUnit| self.solution.units.shown(unit);
         if let UnitTerm::Of(unit) = &found.unit
             && let Some(unit) = known(unit)
         {
@@ -271,7 +293,7 @@ impl Inference<'_> {
     }
 
     /// Both sides of what asks that two units agree, and its place.
-    fn sides(&mut self, cause: Cause) -> (Vec<UnitTerm>, UnitTerm, Span) {
+    pub(super) fn sides(&mut self, cause: Cause) -> (Vec<UnitTerm>, UnitTerm, Span) {
         match cause {
             Cause::Wire(block, input) => {
                 let block = &self.network.blocks[block];
@@ -308,183 +330,5 @@ impl Inference<'_> {
             Cause::Bare(_) => (Vec::new(), UnitTerm::Unspecified, Span::default()),
             Cause::Place(span) => (Vec::new(), UnitTerm::Unspecified, span),
         }
-    }
-
-    /// What is told of two units that do not agree: both, where each comes from, and factors
-    /// without unit on the way.
-    pub(super) fn unit_conflict(
-        &mut self,
-        cause: Cause,
-        left: &UnitTerm,
-        right: &UnitTerm,
-        clash: &Clash,
-        span: Span,
-    ) -> Diagnostic {
-        let name = match cause {
-            Cause::Wire(block, input) => {
-                let block = &self.network.blocks[block];
-                format!("`{}.{}`", block.path, block.declaration.inputs[input].name)
-            }
-            Cause::Parts(block, output) => {
-                let block = &self.network.blocks[block];
-                format!("`{}.{}`", block.path, block.declaration.outputs[output].name)
-            }
-            Cause::Equation(block, _) => format!("`{}`", self.network.blocks[block].path),
-            Cause::Declared(index) => self.declared[index].what.clone(),
-            Cause::Place(_) | Cause::Bare(_) => "a part of a bus".to_owned(),
-        };
-        // Of two units that agree only if a bare factor had one, what they are without.
-        let differ = match clash {
-            Clash::Differ(left, right) => Some((*left, *right)),
-            Clash::Bare(..) => {
-                let plain = |unit: &UnitTerm| match unit {
-                    UnitTerm::Of(unit) => self.solution.units.without_bare(unit),
-                    UnitTerm::Unspecified => None,
-                };
-                plain(left).zip(plain(right)).filter(|(left, right)| !left.agrees(*right))
-            }
-            _ => None,
-        };
-        let error = |message: String| Diagnostic::error("unit-mismatch", span, message);
-        let mut diagnostic = match (differ, clash, cause) {
-            (Some((left, right)), _, Cause::Equation(block, index)) => {
-                let equation = &self.network.blocks[block].declaration.unit_equations[index];
-                let found = equation.rule.conflict(left, right, span);
-                Diagnostic { message: format!("{name}: {}", found.message), ..found }
-            }
-            (Some((left, right)), ..) => {
-                let found = error(format!("{name} expected the unit {left}, found {right}"));
-                match turns_hint(left, right) {
-                    Some(hint) => found.hint(hint),
-                    None => found,
-                }
-            }
-            (_, Clash::Bare(_, factor), _) => {
-                error(format!("the unit at {name} fits only if a number has the unit {factor}"))
-            }
-            (_, Clash::Factor(factor), _) => {
-                error(format!("the unit at {name} would have to be itself times {factor}"))
-                    .label("a loop whose factors do not cancel")
-            }
-            (_, Clash::Range | Clash::Differ(..), _) => {
-                error(format!("the unit at {name} has exponents out of range"))
-            }
-        };
-        let sides = [self.traced(left, cause), self.traced(right, cause)];
-        let mut told = BTreeSet::new();
-        for Origin { span: at, text } in sides.iter().flatten() {
-            if told.insert((at.file, at.start, text.clone())) {
-                diagnostic = diagnostic.also(*at, text.clone());
-            }
-        }
-        if let Clash::Bare(var, unit) = *clash
-            && let Some((block, parameter)) = self.factor_of(var)
-        {
-            let number = match parameter {
-                "expression" => "a factor in the expression",
-                name => name,
-            };
-            diagnostic = diagnostic
-                .hint(format!("{number} of `{block}` has no unit: give it one, such as {unit}"));
-        }
-        diagnostic
-    }
-
-    /// Where the unit of one side comes from: the nearest ports that declare one.
-    fn traced(&mut self, side: &UnitTerm, cause: Cause) -> Vec<Origin> {
-        let mut traced = Vec::new();
-        let mut seen: BTreeSet<Var> = BTreeSet::new();
-        let mut vars: VecDeque<Var> = VecDeque::new();
-        let mut causes: Vec<Cause> = Vec::new();
-        if let UnitTerm::Of(unit) = side {
-            vars.extend(unit.vars());
-        }
-        // What the side itself declares.
-        self.origins_of(cause, Some(side), &mut traced, &mut VecDeque::new());
-        while let Some(var) = vars.pop_front() {
-            if traced.len() >= ORIGINS || seen.len() > WAY {
-                break;
-            }
-            if !seen.insert(var) {
-                continue;
-            }
-            let Some(cause) = self.solution.units.cause(var) else { continue };
-            if !causes.contains(&cause) {
-                causes.push(cause);
-                self.origins_of(cause, None, &mut traced, &mut vars);
-            }
-        }
-        traced
-    }
-
-    /// Adds what the ends of a wire, or the sides of an equation, declare, and the unknowns there.
-    /// With `only`, of the end with this unit.
-    fn origins_of(
-        &mut self,
-        cause: Cause,
-        only: Option<&UnitTerm>,
-        traced: &mut Vec<Origin>,
-        vars: &mut VecDeque<Var>,
-    ) {
-        let (left, right, span) = self.sides(cause);
-        let (to, from) = match cause {
-            Cause::Wire(block, input) => {
-                let block = &self.network.blocks[block];
-                let name = &block.declaration.inputs[input].name;
-                let to = (block.span, format!("`{}.{name}`", block.path));
-                let wire = block.inputs[input].as_ref();
-                (to, wire.and_then(|wire| self.place_of(&wire.source)))
-            }
-            Cause::Declared(index) => {
-                let Assertion { what, source, .. } = &self.declared[index];
-                ((span, what.clone()), self.place_of(source))
-            }
-            _ => ((span, "this".to_owned()), Some((span, "this".to_owned()))),
-        };
-        let left = left.into_iter().map(|unit| (unit, Some(to.clone())));
-        for (unit, place) in left.chain([(right, from)]) {
-            if only.is_some_and(|only| *only != unit) {
-                continue;
-            }
-            let UnitTerm::Of(unit) = &unit else { continue };
-            if let Some((span, name)) = place
-                && (unit.known().is_some() || unit.constant() != Unit::ONE)
-                && !matches!(cause, Cause::Equation(..) if only.is_some())
-            {
-                traced.push(Origin { span, text: told(&name, unit) });
-            }
-            vars.extend(unit.vars());
-        }
-    }
-
-    /// Where a source is, and how it is written.
-    fn place_of(&self, source: &Source) -> Option<(Span, String)> {
-        let blocks = &self.network.blocks;
-        let mut place = None;
-        source.each_port(&mut |part| {
-            place.get_or_insert_with(|| {
-                (blocks[part.block].span, format!("`{}`", source_text(blocks, source)))
-            });
-        });
-        place
-    }
-
-    /// Path and parameter of a factor without unit.
-    fn factor_of(&self, var: Var) -> Option<(&str, &'static str)> {
-        let blocks = &self.network.blocks;
-        blocks.ids().find_map(|id| {
-            let factors = &blocks[id].declaration.bare_factors;
-            let (_, parameter) = factors.iter().find(|(factor, _)| *factor == var)?;
-            Some((blocks[id].path.as_str(), *parameter))
-        })
-    }
-}
-
-/// That a port declares a unit, or a factor of it.
-fn told(name: &str, unit: &SymbolicUnit) -> String {
-    match unit.known() {
-        Some(unit) if unit == Unit::ONE => format!("{name} has no unit"),
-        Some(unit) => format!("{name} is in {unit}"),
-        None => format!("{name} brings the factor {}", unit.constant()),
     }
 }
