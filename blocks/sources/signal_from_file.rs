@@ -1,22 +1,27 @@
 //! `SignalFromFile`: a recorded signal.
 
-use legwork_block::{
-    Any, Invalid, PortUnit, Ports, Scale, Unit, parameters, parse_quantity, parse_unit, ports,
-};
-use legwork_recording::{ColumnName, Table};
+use legwork_block::{Any, Invalid, PortUnit, Ports, parameters, ports};
+use legwork_recording::{Column, Reading, Table, TableError};
 
 use crate::signal::shape;
 use crate::signal::table::Interpolation;
 use crate::sources::timetable::{After, Player, Timetable, played};
 
-/// A signal over time from columns of a CSV file (comma-separated values).
+/// A signal over time from columns of a table: values separated by commas, semicolons or tabs.
 ///
 /// The first line names the columns, with or without their units, as in `pd.tau[2] [N*m]`; numbers
-/// of a column in `mm` are read as such. Lines that start with `#` do not count. Times rise from
-/// line to line. Every line has as many cells as the header; one where a chosen column is empty is
-/// left out, as `legwork export` writes them for signals of several rates. The last line ends with
-/// a line break if its last cell is read, so that a number that was cut off is told from a whole
-/// one. Before the first time the first values hold. A variable step is cut at every kink or jump.
+/// of a column in `mm` are converted. Other spellings of units are read too: `x (mm)`, `x in mm`,
+/// `x, mm`, `x/mm`. A unit at the end of a name counts if `column` is the rest of the name: `x`
+/// reads `x_mm` in millimetres. `x_mm` itself is read in millimetres with a warning, `x_min` and
+/// `x_g` without a unit and with a warning. A unit that is not known is an error.
+///
+/// Lines that start with `#` do not count. Times rise from line to line; without a column `t` the
+/// column `time` or `timestamp` is taken. In tables with semicolons or tabs a comma is a decimal
+/// point. Every line has as many cells as the header; one where a chosen column is empty is
+/// left out, as `legwork export` writes them for signals of several rates. If the file ends in a
+/// number that is read, without a line break, a warning says that it may be cut off. Before the
+/// first time the first values hold; a warning says so if the run ends before it. A variable step
+/// is cut at every kink or jump.
 #[ports(
     |ty: Any, unit: PortUnit|
     out y: ty as Any, unit, "the recorded signal",
@@ -51,20 +56,13 @@ pub struct Plan {
     player: Player,
 }
 
-/// The unit of a column with how its numbers are scaled; what is in brackets and no unit says
-/// nothing.
-fn unit_of(column: ColumnName<'_>) -> Option<(Unit, Scale, &str)> {
-    let text = column.unit?;
-    parse_unit(text).ok().map(|(unit, scale)| (unit, scale, text))
-}
-
 /// The columns of a signal: `a`, or `a[0]`, `a[1]`, ….
 ///
 /// # Errors
 /// A sentence, if there are none.
 fn columns_of(bytes: &[u8], signal: &str) -> Result<(Vec<String>, bool), Invalid> {
     let table = Table::new(bytes).map_err(|why| Invalid::parameter("path", why.to_string()))?;
-    let names = || table.header().iter().map(|column| ColumnName::parse(column).name);
+    let names = || table.columns().iter().map(|column| column.name.as_str());
     if names().any(|name| name == signal) {
         return Ok((vec![signal.to_owned()], true));
     }
@@ -74,6 +72,9 @@ fn columns_of(bytes: &[u8], signal: &str) -> Result<(Vec<String>, bool), Invalid
     if !elements.is_empty() {
         return Ok((elements, false));
     }
+    if table.find(signal).is_some() {
+        return Ok((vec![signal.to_owned()], true));
+    }
     let message = format!("expected a column `{signal}` or columns `{signal}[0]`, …, found none");
     let found = Invalid::parameter("signal", message);
     Err(with_names(found, signal, &table.known_names()))
@@ -81,56 +82,67 @@ fn columns_of(bytes: &[u8], signal: &str) -> Result<(Vec<String>, bool), Invalid
 
 /// A column that is missing, with what the table has instead.
 fn with_names(missing: Invalid, name: &str, known: &[String]) -> Invalid {
-    let names = known.iter().map(|column| ColumnName::parse(column).name);
-    match legwork_block::nearest(name, names) {
+    let columns: Vec<Column> = known.iter().map(|column| Column::parse(column)).collect();
+    match legwork_block::nearest(name, columns.iter().map(|column| column.name.as_str())) {
         Some(near) => missing.hint(format!("did you mean `{near}`?")),
         None if known.is_empty() => missing,
         None => missing.hint(format!("it has: {}", known.join(", "))),
     }
 }
 
-/// Reads the column of times and the others, and the unit of the others.
+/// A table over time with the unit of its values, and warnings.
+struct Read {
+    table: Timetable,
+    unit: PortUnit,
+    warnings: Vec<Invalid>,
+}
+
+/// Reads the column of times and the others.
 ///
 /// # Errors
 /// A sentence with the line.
-fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<(Timetable, PortUnit), Invalid> {
+fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Read, Invalid> {
     let wrong = |message: String| Invalid::parameter("path", message);
-    let mut table = Table::new(bytes).map_err(|error| wrong(error.to_string()))?;
-    let header = table.header().to_vec();
+    let refused = |error: TableError| wrong(error.to_string());
+    let mut table = Table::new(bytes).map_err(refused)?;
     let known = table.known_names();
+    let is_table = !known.is_empty();
     let find = |name: &str| {
-        let is_it = |column: &String| column == name || ColumnName::parse(column).name == name;
-        header.iter().position(is_it).ok_or_else(|| {
+        table.find(name).ok_or_else(|| {
             let missing = wrong(format!("expected a column `{name}`, found none"));
-            with_names(missing, name, &known)
+            match table.separator_hint() {
+                Some(hint) => missing.hint(hint),
+                None => with_names(missing, name, &known),
+            }
         })
     };
-    let places = [time]
-        .iter()
-        .chain(columns)
-        .map(|name| find(name))
-        .collect::<Result<Vec<usize>, Invalid>>()?;
-    let is_table = !known.is_empty();
-    let units: Vec<_> =
-        places.iter().map(|place| unit_of(ColumnName::parse(&header[*place]))).collect();
-    if let Some(Some((unit, ..))) = units.first()
-        && !unit.agrees(Unit::SECOND)
-    {
-        return Err(wrong(format!("expected the column `{time}` in s, found {unit}")));
+    let (mut places, mut units, mut warnings) = (vec![find(time)?], Vec::new(), Vec::new());
+    // The text of a header is not shown of what may be any other file.
+    let shown = |message: String| match is_table {
+        true => wrong(message),
+        false => wrong("expected units that are known in the header".to_owned()),
+    };
+    units.push(table.columns()[places[0]].time_reading().map_err(shown)?);
+    for name in columns {
+        let place = find(name)?;
+        let Reading { unit, warning } = table.columns()[place].reading(name).map_err(shown)?;
+        warnings.extend(warning.filter(|_| is_table).map(wrong));
+        places.push(place);
+        units.push(unit);
     }
     let unit = match &units[1..] {
-        [Some((first, ..)), rest @ ..]
-            if rest.iter().all(|other| other.is_some_and(|(unit, ..)| unit == *first)) =>
+        [Some(first), rest @ ..]
+            if rest.iter().all(|other| other.as_ref().is_some_and(|u| u.unit == first.unit)) =>
         {
-            PortUnit::from(*first)
+            PortUnit::from(first.unit)
         }
         _ => PortUnit::Unspecified,
     };
     let (mut times, mut rows): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
-    while let Some(row) = table.next_row().map_err(|error| wrong(error.to_string()))? {
+    while let Some(row) = table.next_row().map_err(refused)? {
         let line = row.line;
-        if places.contains(&(header.len() - 1)) {
-            row.refuse_cut().map_err(|error| wrong(error.to_string()))?;
+        if places.contains(&(table.header().len() - 1)) {
+            warnings.extend(row.open_end().map(wrong));
         }
         let cells: Vec<&str> =
             places.iter().map(|place| row.cells.get(*place).unwrap_or_default()).collect();
@@ -138,27 +150,23 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<(Timetable, PortUn
             continue;
         }
         for (i, cell) in cells.into_iter().enumerate() {
-            let value = match units[i] {
-                // In SI units a number is read as it is written.
-                Some((_, scale, unit)) if scale != Scale::ONE => {
-                    parse_quantity(&format!("{cell} {unit}")).ok().map(|(value, _)| value)
+            let column = places[i] + 1;
+            let value = match table.number(cell, units[i].as_ref()) {
+                Ok(value) if value.is_finite() => value,
+                why => {
+                    let why = why.err().filter(|why| *why != "expected a number");
+                    let why = why.unwrap_or("expected a finite number");
+                    let name = &table.header()[places[i]];
+                    let found = if is_table { format!(", found `{cell}`") } else { String::new() };
+                    let message = format!("line {line}, column {column}: {why} in `{name}`{found}");
+                    return Err(wrong(message));
                 }
-                _ => cell.parse::<f64>().ok(),
-            };
-            let value = value.filter(|value| value.is_finite());
-            let Some(value) = value else {
-                let (name, column) = (&header[places[i]], places[i] + 1);
-                let found = if is_table { format!(", found `{cell}`") } else { String::new() };
-                let message = format!(
-                    "line {line}, column {column}: expected a finite number in `{name}`{found}"
-                );
-                return Err(wrong(message));
             };
             match (i, times.last()) {
                 (0, Some(last)) if *last >= value => {
                     let message = format!(
-                        "line {line}, column {}: expected rising times, found {value} after {last}",
-                        places[i] + 1
+                        "line {line}, column {column}: expected rising times, found {value} after \
+                         {last}"
                     );
                     return Err(wrong(message));
                 }
@@ -167,9 +175,9 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<(Timetable, PortUn
             }
         }
     }
-    Timetable::new(times, rows, columns.len())
-        .map(|table| (table, unit))
-        .map_err(|message| wrong(format!("{message} in column `{time}`")))
+    let table = Timetable::new(times, rows, columns.len())
+        .map_err(|message| wrong(format!("{message} in column `{time}`")))?;
+    Ok(Read { table, unit, warnings })
 }
 
 impl SignalFromFile {
@@ -189,7 +197,12 @@ impl SignalFromFile {
             }
         };
         let names: Vec<&str> = columns.iter().map(String::as_str).collect();
-        let (table, unit) = read(&bytes()?, &self.time, &names)?;
+        let Read { table, unit, warnings } = read(&bytes()?, &self.time, &names)?;
+        warnings.into_iter().for_each(|warning| ports.warn(warning));
+        if let Some(message) = table.apart_from_run(self.after, ports.stop()) {
+            let hint = "write times from the begin of the run on, or change `run.stop`";
+            ports.warn(Invalid::parameter("path", message).hint(hint));
+        }
         let ty = if is_number { shape::signal(&[]) } else { shape::signal(&[names.len()]) };
         let player = Player::new(table, self.interpolation, self.after, ports);
         Ok(Plan { io: self.declare(ports, ty, unit), player })
@@ -208,7 +221,7 @@ mod tests {
     const TABLE: &str = "# recorded by hand\nt, a,\"b,c\"\n0, 1, 10\n1, 2,\n2, 5, 30\n";
 
     fn at(columns: &[&str], t: f64) -> Vec<f64> {
-        let (table, _) = read(TABLE.as_bytes(), "t", columns).expect("a table");
+        let Read { table, .. } = read(TABLE.as_bytes(), "t", columns).expect("a table");
         let mut y = vec![f64::NAN; columns.len()];
         table.values(t, Interpolation::Linear, After::Hold, &mut y);
         y
@@ -229,13 +242,14 @@ mod tests {
         assert_eq!(columns_of(UNITS.as_bytes(), "f").map(|(_, number)| number), Ok(true));
         let missing = columns_of(UNITS.as_bytes(), "y").expect_err("no such signal");
         assert!(missing.message.starts_with("expected a column `y` or columns `y[0]`"));
-        let (table, unit) = read(UNITS.as_bytes(), "t", &["x[0]", "x[1]"]).expect("a table");
+        let Read { table, unit, .. } =
+            read(UNITS.as_bytes(), "t", &["x[0]", "x[1]"]).expect("a table");
         assert_eq!(unit, PortUnit::Is("m".into()));
         let mut y = [0.0; 2];
         table.values(0.01, Interpolation::Linear, After::Hold, &mut y);
         assert_eq!(y, [0.002, 0.003]);
-        let (_, mixed) = read(UNITS.as_bytes(), "t", &["x[0]", "f"]).expect("a table");
-        assert_eq!(mixed, PortUnit::Unspecified);
+        let mixed = read(UNITS.as_bytes(), "t", &["x[0]", "f"]).expect("a table");
+        assert_eq!(mixed.unit, PortUnit::Unspecified);
         let wrong = read(b"t [m],x\n0,1\n1,2\n", "t", &["x"]).err().expect("not a time");
         assert_eq!(wrong.message, "expected the column `t` in s, found m");
     }
@@ -257,13 +271,20 @@ mod tests {
             ("t,a\n0,1\n1\n2,3\n", "line 3, column 2: expected 2 cells"),
             ("t,a\n0,1\n1,2,3\n", "line 3, column 3: expected 2 cells"),
             ("t,a,a\n0,1,2\n", "line 1, column 3: expected a column of each name"),
-            ("t,a\n0,1\n1,2", "line 3, column 2: the file ends in this cell"),
+            ("t,a [kgf]\n0,1\n1,2\n", "column `a [kgf]`: unknown unit `kgf`; 1 kgf is 9.80665 N"),
+            ("t [frames],a\n0,1\n1,2\n", "column `t [frames]`: unknown unit `frames`"),
+            ("t;a\n0;1,5\n1;2.5\n", "line 3, column 2: expected decimal commas"),
+            ("t,a\ns,m\n0,1\n", "line 2: expected numbers, found units"),
+            ("PK\u{3}\u{4}", "line 1: expected a text of comma-separated values, found a zip"),
         ] {
             let wrong = message(text);
             assert!(wrong.message.starts_with(place), "{text:?}: {}", wrong.message);
         }
-        // What nobody reads may be cut.
-        assert!(read(b"t,a,note\n0,1,x\n1,2,y", "t", &["a"]).is_ok());
+        // A last cell that is not read may be cut off; one that is read gives a warning.
+        let uncut = read(b"t,a,note\n0,1,x\n1,2,y", "t", &["a"]).expect("a table");
+        assert!(uncut.warnings.is_empty());
+        let cut = read(b"t,a\n0,1\n1,2", "t", &["a"]).expect("a table");
+        assert!(cut.warnings[0].message.starts_with("line 3, column 2: the file ends in this"));
         let wrong = message("t,aa\n0,1\n");
         assert_eq!(wrong.message, "expected a column `a`, found none");
         // Nothing is told of what may be any other file.

@@ -1,7 +1,7 @@
 //! `SignalFromRecording`: a signal of an earlier run.
 
 use legwork_block::{Any, Invalid, PortUnit, Ports, Type, parameters, ports};
-use legwork_recording::{Channel, Field, Recording, Series, Shape};
+use legwork_recording::{Channel, Ending, Field, Recording, Series, Shape};
 
 use crate::signal::table::Interpolation;
 use crate::sources::timetable::{After, Player, Timetable, played};
@@ -187,6 +187,16 @@ impl SignalFromRecording {
         let bytes = ports.files().read(&self.path).map_err(wrong)?;
         let recording = Recording::from_bytes(bytes)
             .map_err(|error| wrong(format!("{}: {error}", self.path)))?;
+        match recording.ending() {
+            Ending::Complete => {}
+            Ending::Truncated { .. } => {
+                ports.warn(wrong(format!("{} is cut off; its whole part is played", self.path)));
+            }
+            Ending::Damaged { at_byte } => {
+                let message = format!("{} is damaged at byte {at_byte}", self.path);
+                return Err(wrong(message));
+            }
+        }
         let Ok(series) = recording.series(&self.topic) else {
             let topics = || recording.channels().map(|channel| channel.topic.as_str());
             let message = format!("expected a recorded signal, found `{}`", self.topic);
@@ -204,6 +214,9 @@ impl SignalFromRecording {
             .ok_or_else(|| self.unknown_field(channel, "expected a field"))?;
         let ty = self.ty(part.shape, channel)?;
         let table = self.table(&series, &part)?;
+        if let Some(message) = table.apart_from_run(self.after, ports.stop()) {
+            ports.warn(wrong(message));
+        }
         let unit =
             part.unit.map_or(PortUnit::Unspecified, |unit| PortUnit::Is(unit.to_owned().into()));
         let player = Player::new(table, self.interpolation, self.after, ports);

@@ -36,6 +36,20 @@ impl Timetable {
         Ok(Self { times: Axis::of(times)?, start, rows, width })
     }
 
+    /// A sentence if a run from 0 to `stop` [s] sees only the first or only the last values.
+    pub(super) fn apart_from_run(&self, after: After, stop: Option<f64>) -> Option<String> {
+        let (start, end, stop) = (self.start, self.times.last(), stop?);
+        let held = match (start > stop, end < 0.0 && after == After::Hold) {
+            (true, _) => "first",
+            (_, true) => "last",
+            _ => return None,
+        };
+        Some(format!(
+            "the table goes from {start} s to {end} s, and the run from 0 s to {stop} s: only the \
+             {held} values are played"
+        ))
+    }
+
     /// Writes the values at `t`. Before the first time these are the first.
     pub(super) fn values(&self, t: f64, between: Interpolation, after: After, y: &mut [f64]) {
         let (start, end) = (self.start, self.times.last());

@@ -25,6 +25,7 @@ pub struct Ports<'a> {
     resources: &'a dyn Resources,
     files: &'a dyn Files,
     step: f64,
+    stop: Option<f64>,
     period: Option<f64>,
     path: &'a str,
     seed: u64,
@@ -142,6 +143,7 @@ impl<'a> Ports<'a> {
             resources,
             files,
             step,
+            stop: None,
             period: None,
             path: "",
             seed: 0,
@@ -170,6 +172,17 @@ impl<'a> Ports<'a> {
     #[must_use]
     pub fn every(self, period: Option<f64>) -> Self {
         Self { period, ..self }
+    }
+
+    /// For a run that ends at `stop` [s].
+    #[must_use]
+    pub fn until(self, stop: f64) -> Self {
+        Self { stop: Some(stop), ..self }
+    }
+
+    /// End of the run [s], if it is known.
+    pub fn stop(&self) -> Option<f64> {
+        self.stop
     }
 
     /// For a block of a function, which has no time of its own.

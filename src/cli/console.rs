@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use legwork_block::is_hidden;
 
-use super::answer::Failure;
+use super::answer::{Code, Failure};
 
 /// Whether `--json` was given.
 static JSON: AtomicBool = AtomicBool::new(false);
@@ -76,7 +76,8 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::usage(format!("cannot write to standard output: {error}")))
+            let message = format!("cannot write to standard output: {error}");
+            Err(Failure { code: Code::Unwritten, message })
         }
         _ => Ok(()),
     }

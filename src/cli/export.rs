@@ -73,7 +73,8 @@ fn to_standard_output(export: &Export<'_>) -> Result<(), Failure> {
     match written {
         // A reader that has seen enough, as in `| head`, is no mistake.
         Err(error) if !out.broken => {
-            Err(Failure::usage(format!("cannot write to standard output: {error}")))
+            let message = format!("cannot write to standard output: {error}");
+            Err(Failure { code: Code::Unwritten, message })
         }
         _ => Ok(()),
     }

@@ -83,7 +83,7 @@ pub(crate) struct GradientArguments {
 pub(crate) fn fit(arguments: &FitArguments, library: &Library) -> Result<Answer, Failure> {
     let parameters =
         arguments.params.iter().map(|text| Parameter::parse(text)).collect::<Result<_, _>>()?;
-    let table = std::fs::read(&arguments.to).map_err(|error| {
+    let table = files::read(&arguments.to, files::SIZE_LIMIT).map_err(|error| {
         Failure::usage(format!("cannot read `{}`: {error}", arguments.to.display()))
     })?;
     let diagram = arguments.overrides.open(&arguments.file, None, library)?;
@@ -110,6 +110,9 @@ pub(crate) fn fit(arguments: &FitArguments, library: &Library) -> Result<Answer,
         }
         found => found?,
     };
+    for warning in &found.warnings {
+        console::note(&format!("warning: {}: {warning}", arguments.to.display()));
+    }
     say(&found);
     let mut json = found.to_json();
     json.insert("diagnostics".to_owned(), model.warnings_to_json());

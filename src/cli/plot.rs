@@ -118,6 +118,9 @@ fn table(
         |why: &dyn std::fmt::Display| Failure::usage(format!("cannot read `{shown}`: {why}"));
     let bytes = files::read(file, files::SIZE_LIMIT).map_err(|error| cannot(&error))?;
     let table = Table::parse(&bytes).map_err(|error| cannot(&error))?;
+    if let Some(warning) = table.warning() {
+        console::note(&format!("warning: `{shown}`: {warning}"));
+    }
     let columns: Vec<String> = columns.iter().map(|name| name.display().to_string()).collect();
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let look = look(arguments, stem.unwrap_or_default());

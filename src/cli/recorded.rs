@@ -1,12 +1,21 @@
 //! Recorded runs, opened with a warning where they are not whole.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use legwork_picture::plot;
 use legwork_study::{Library, Recorded};
 
 use super::answer::Failure;
 use super::console;
+
+/// Whether a damaged recording was opened.
+static DAMAGE: AtomicBool = AtomicBool::new(false);
+
+/// Whether a damaged recording was opened since this was called before.
+pub(crate) fn take_damage() -> bool {
+    DAMAGE.swap(false, Ordering::Relaxed)
+}
 
 /// Opens a recorded run.
 ///
@@ -29,6 +38,17 @@ pub(crate) fn open_all(paths: &[PathBuf], library: &Library) -> Result<Vec<Recor
 }
 
 fn warn_of_end(run: &Recorded) {
+    for warning in &run.warnings {
+        console::note(&format!("warning: `{}`: {warning}", run.file.display()));
+    }
+    if let Some(byte) = run.damaged_at() {
+        let shown = run.file.display();
+        console::say(&format!(
+            "error: `{shown}` is damaged at byte {byte} (a record or checksum is wrong, or times go \
+             back); only the part before it is read"
+        ));
+        DAMAGE.store(true, Ordering::Relaxed);
+    }
     if run.is_cut_off() {
         let shown = run.file.display();
         console::note(&format!("warning: `{shown}` is cut off; its whole part follows"));

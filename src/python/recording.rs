@@ -90,7 +90,8 @@ impl Recording {
             File::from_bytes(bytes).map_err(|error| RequestError::new_err(error.to_string()))?;
         let (name, catalog) = (self.name.clone(), self.catalog.clone());
         let program = Err("it is not asked for".to_owned());
-        Ok(Recorded { name, file: PathBuf::new(), recording, catalog, program })
+        let warnings = Vec::new();
+        Ok(Recorded { name, file: PathBuf::new(), recording, catalog, program, warnings })
     }
 
     fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {

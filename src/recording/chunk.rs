@@ -4,6 +4,12 @@ use super::packed;
 
 /// Compression of a chunk, as MCAP names it.
 pub(super) const LZ4: &str = "lz4";
+/// Name of the compression that the body of a chunk's record states.
+pub(super) fn compression_of(body: &[u8]) -> Option<&str> {
+    let (len, rest) = body.get(HEAD..)?.split_first_chunk()?;
+    std::str::from_utf8(rest.get(..u32::from_le_bytes(*len) as usize)?).ok()
+}
+
 /// Bytes of the body before the name of the compression: two times, the size and the checksum.
 const HEAD: usize = 28;
 

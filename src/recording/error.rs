@@ -69,8 +69,19 @@ pub enum RecordingError {
         rate_count: usize,
     },
     /// Not an MCAP file.
-    #[error("expected an MCAP file, found other first bytes")]
-    NotMcap,
+    #[error("expected an MCAP file, found {found}")]
+    NotMcap {
+        /// The kind of the file.
+        found: &'static str,
+    },
+    /// An MCAP file of another program.
+    #[error("expected a recording of legwork, found an MCAP file of `{writer}`: {reason}")]
+    Foreign {
+        /// Name of the library that wrote it, as the file states it.
+        writer: String,
+        /// What is missing or different.
+        reason: String,
+    },
     /// A channel that some other program wrote.
     #[error("expected a channel written by legwork, found `{topic}`: {reason}")]
     ForeignChannel {

@@ -6,46 +6,62 @@ use super::metadata::Metadata;
 use super::rate::RateId;
 use super::reader::Recording;
 use super::row::{Phase, Stamp};
-use super::table::{ColumnName, Table, TableError};
+use super::table::{ColumnUnit, Table, TableError};
 use super::writer::{ChunkPolicy, Recorder, Sink};
 
 /// Largest time of a table [s]: nanoseconds of it are exact in a double.
 const LATEST: f64 = 9e6;
 
+/// A table as a recording in memory, and sentences about what may be read otherwise than meant.
+pub struct Imported {
+    /// The recording.
+    pub recording: Recording,
+    /// Warnings.
+    pub warnings: Vec<String>,
+}
+
 /// Reads a table of comma-separated values, such as `legwork export` writes, as a recording in
-/// memory: a run of another simulator, or a measurement.
+/// memory: a run of another simulator, or a measurement. Semicolons and tabs separate too.
 ///
-/// The first column is the time `t` [s], zero or more, which does not decrease from line to line.
-/// The others are numbers, each named by its path, with or without a unit, as in
-/// `body.state.base.position[2] [m]`; see [`ColumnName`]. Adjacent columns `a.y[0]`, `a.y[1]`, …
-/// are one vector, and `M[0, 0]`, `M[1, 0]`, … one matrix, column by column. Where all cells of a
-/// signal are empty it has no row. Lines that start with `#` are skipped. Every
-/// line has as many cells as the header and ends with a line break, so that a table that was cut
-/// off is told from a whole one. Frames are not known, whole numbers and truth values are real
-/// numbers, and the tick of a row is the index of its line of numbers, from 0.
+/// The first column is the time `t` (or `time`, `timestamp`) [s], zero or more, which does not
+/// decrease from line to line. The others are numbers, each named by its path, with or without a
+/// unit, as in `body.state.base.position[2] [m]`; see [`Column`] for other spellings. Numbers in
+/// other units, such as `[mm]`, become SI units. Adjacent columns `a.y[0]`, `a.y[1]`, … are one
+/// vector, and `M[0, 0]`, `M[1, 0]`, … one matrix, column by column. Where all cells of a signal
+/// are empty it has no row. Lines that start with `#` are skipped. Every line has as many cells as
+/// the header. A warning says so if the last line has no line break, since its last number may be
+/// cut off. Frames are not known, whole numbers and truth values are real numbers, and the tick of
+/// a row is the index of its line of numbers, from 0.
 ///
 /// # Errors
 ///
 /// [`RecordingError::Table`] with line and column.
-pub fn import_csv(bytes: &[u8]) -> Result<Recording, RecordingError> {
+pub fn import_csv(bytes: &[u8]) -> Result<Imported, RecordingError> {
     let mut table = Table::new(bytes)?;
     let wrong = |line: u64, column: Option<usize>, message: String| {
         RecordingError::from(TableError { line, column, message })
     };
-    let header = table.header().to_vec();
-    let mut names = header.iter().map(|name| ColumnName::parse(name));
-    match names.next() {
-        Some(ColumnName { name: "t", unit: None | Some("s"), .. }) => {}
+    let (mut columns, mut warnings) = (Vec::new(), Vec::new());
+    let time = match table.columns().first() {
+        Some(time) if time.is_time() => {
+            time.time_reading().map_err(|message| wrong(1, Some(1), message))?
+        }
         _ => {
-            let found = match table.known_names().first() {
-                Some(found) => format!("found `{found}`"),
-                None => "in front of numbers, found another text".to_owned(),
+            let found = match (table.known_names().first(), table.separator_hint()) {
+                (Some(found), _) => format!("found `{found}`"),
+                (None, Some(hint)) => format!("in front of numbers, found another text; {hint}"),
+                (None, None) => "in front of numbers, found another text".to_owned(),
             };
             let message = format!("expected the time `t` [s] first, {found}");
             return Err(wrong(1, Some(1), message));
         }
+    };
+    for (at, column) in table.columns().iter().enumerate().skip(1) {
+        let reading = column.reading(&column.text);
+        let reading = reading.map_err(|message| wrong(1, Some(at + 1), message))?;
+        warnings.extend(reading.warning);
+        columns.push(Value { name: column.name.clone(), unit: reading.unit });
     }
-    let columns: Vec<ColumnName<'_>> = names.collect();
     let topics = topics(&columns).map_err(|message| wrong(1, None, message))?;
     let channels: Vec<Channel> = topics.iter().map(|topic| topic.channel.clone()).collect();
     let policy = ChunkPolicy::in_memory();
@@ -53,11 +69,19 @@ pub fn import_csv(bytes: &[u8]) -> Result<Recording, RecordingError> {
     let (mut last, mut row, mut tick) = (0.0, Vec::new(), 0);
     while let Some(record) = table.next_row()? {
         let line = record.line;
-        record.refuse_cut()?;
+        warnings.extend(record.open_end());
         let cell = |column: usize| record.cells.get(column).unwrap_or_default();
-        let t = number(cell(0), "t").map_err(|message| wrong(line, Some(1), message))?;
+        let mut number = |at: usize, name: &str, unit: Option<&ColumnUnit>| {
+            table.number(cell(at), unit).map_err(|why| {
+                let found = cell(at);
+                let message = format!("{why} in the column `{name}`, found `{found}`");
+                wrong(line, Some(at + 1), message)
+            })
+        };
+        let t = number(0, "t", time.as_ref())?;
         if !(last..=LATEST).contains(&t) {
-            let message = format!("expected a time from {last} to {LATEST} s, found {t}");
+            let clock = if t > LATEST { CLOCK } else { "" };
+            let message = format!("expected a time from {last} to {LATEST} s, found {t}{clock}");
             return Err(wrong(line, Some(1), message));
         }
         last = t;
@@ -69,18 +93,30 @@ pub fn import_csv(bytes: &[u8]) -> Result<Recording, RecordingError> {
             }
             row.clear();
             for &column in &topic.columns {
-                let value = number(cell(column + 1), columns[column].name);
-                row.push(value.map_err(|message| wrong(line, Some(column + 2), message))?);
+                let Value { name, unit } = &columns[column];
+                row.push(number(column + 1, name, unit.as_ref())?);
             }
             recorder.record(RateId(index), &stamp, [row.as_slice()])?;
         }
     }
     let finished = recorder.finish()?;
-    Recording::from_bytes(finished.memory.unwrap_or_default())
+    let recording = Recording::from_bytes(finished.memory.unwrap_or_default())?;
+    Ok(Imported { recording, warnings })
 }
 
-fn number(cell: &str, column: &str) -> Result<f64, String> {
-    cell.parse().map_err(|_| format!("expected a number in the column `{column}`, found `{cell}`"))
+/// A hint for times of a clock.
+const CLOCK: &str = "; subtract the time at which the run begins from times of a clock";
+
+/// A column of numbers.
+struct Value {
+    name: String,
+    unit: Option<ColumnUnit>,
+}
+
+impl Value {
+    fn unit_text(&self) -> Option<String> {
+        self.unit.as_ref().map(ColumnUnit::base_text)
+    }
 }
 
 /// A channel and the columns that its rows are made of, the time not counted.
@@ -90,20 +126,20 @@ struct Topic {
 }
 
 /// The channels of the columns, one for each signal.
-fn topics(columns: &[ColumnName<'_>]) -> Result<Vec<Topic>, String> {
+fn topics(columns: &[Value]) -> Result<Vec<Topic>, String> {
     let mut topics: Vec<Topic> = Vec::new();
     let mut next = 0;
     while next < columns.len() {
-        let ColumnName { name, unit, .. } = columns[next];
+        let name = &columns[next].name;
         if name.is_empty() {
             return Err(format!("expected a name of column {}, found none", next + 2));
         }
         let (topic, shape, count) = signal(&columns[next..]);
-        let twice = columns[..next].iter().any(|other| other.name == name);
+        let twice = columns[..next].iter().any(|other| other.name == *name);
         if twice || topics.iter().any(|other| other.channel.topic == topic) {
             return Err(format!("expected a column of each name, found two of `{name}`"));
         }
-        let field = Field { unit: unit.map(str::to_owned), ..Field::new("value", shape) };
+        let field = Field { unit: columns[next].unit_text(), ..Field::new("value", shape) };
         let channel = Channel::new(topic, vec![field]);
         topics.push(Topic { channel, columns: (next..next + count).collect() });
         next += count;
@@ -112,12 +148,12 @@ fn topics(columns: &[ColumnName<'_>]) -> Result<Vec<Topic>, String> {
 }
 
 /// The signal that columns begin with: its path, its shape, how many columns it takes.
-fn signal(columns: &[ColumnName<'_>]) -> (String, Shape, usize) {
-    let ColumnName { name, unit, .. } = columns[0];
+fn signal(columns: &[Value]) -> (String, Shape, usize) {
+    let (name, unit) = (&columns[0].name, columns[0].unit_text());
     let number = || (name.to_owned(), Shape::Real, 1);
-    let Some((whole, first)) = element(columns[0]) else { return number() };
+    let Some((whole, first)) = element(&columns[0]) else { return number() };
     let is_at = |at: usize, place: &[usize]| {
-        let found = columns.get(at).copied().filter(|column| column.unit == unit).and_then(element);
+        let found = columns.get(at).filter(|column| column.unit_text() == unit).and_then(element);
         found.is_some_and(|(other, found)| other == whole && found == place)
     };
     match first[..] {
@@ -141,7 +177,7 @@ fn signal(columns: &[ColumnName<'_>]) -> (String, Shape, usize) {
 }
 
 /// The vector or matrix that a column is an element of, and its place there.
-fn element(column: ColumnName<'_>) -> Option<(&str, Vec<usize>)> {
+fn element(column: &Value) -> Option<(&str, Vec<usize>)> {
     let (whole, place) = column.name.strip_suffix(']')?.rsplit_once('[')?;
     let place = place.split(',').map(|index| index.trim().parse().ok());
     Some((whole, place.collect::<Option<_>>()?))
@@ -159,7 +195,14 @@ mod tests {
             ("", "expected the time `t` [s] first, in front of numbers, found another text"),
             ("KEY=1\n", "expected the time `t` [s] first, in front of numbers, found another text"),
             ("x,y\n0,1\n", "expected the time `t` [s] first, found `x`"),
-            ("t [ms],y\n0,1\n", "expected the time `t` [s] first, found `t [ms]`"),
+            ("t [mm],y\n0,1\n", "expected the column `t` in s, found m"),
+            ("t;y\n0;1\n5;1.5\n6;2,5\n", "line 4, column 2: expected decimal points"),
+            ("t,y [furlong]\n0,1\n", "line 1, column 2: column `y [furlong]`: unknown unit"),
+            ("t,y (kgf)\n0,1\n", "1 kgf is 9.80665 N"),
+            ("t,y\ns,N\n0,1\n", "line 2: expected numbers, found units"),
+            ("# t,y\n0,1\n1,2\n", "expected the names of the columns, found numbers; names in"),
+            ("t|y\n0|1\n", "the header has one column"),
+            ("PK\x03\x04abc", "a zip archive"),
             ("t,a,a\n", "found that of column 2 again"),
             ("t,a [m],a [cm]\n", "two of `a`"),
             ("t,a[0],b,a[0] [m]\n", "two of `a[0]`"),
@@ -172,7 +215,7 @@ mod tests {
             ("t,a\nNaN,1\n", "expected a time from 0"),
             ("t,a\n1e30,1\n", "expected a time from 0"),
             ("t,a\n0,1,2\n", "line 2, column 3: expected 2 cells"),
-            ("t,a\n0,1\n1,2", "line 3, column 2: the file ends in this cell"),
+            ("t,a\n1.7e9,1\n", "times of a clock"),
         ];
         for (table, expected) in cases {
             let found = import_csv(table.as_bytes()).err().map(|error| error.to_string());
@@ -185,7 +228,7 @@ mod tests {
         let header = "# seen\nt [s],v.y[0] [m],v.y[1] [m],f.z[2],f.z[3],f.z[7],\
                       \"M[0, 0]\",\"M[1, 0]\",\"M[0,1]\",\"M[1,1]\",\"M[0,2]\",b (c) [s]\n";
         let table = format!("{header}0,1,2,3,4,5,6,7,8,9,10,11\n");
-        let recording = import_csv(table.as_bytes()).unwrap();
+        let recording = import_csv(table.as_bytes()).unwrap().recording;
         let shapes: Vec<(&str, &Shape, Option<&str>)> = recording
             .channels()
             .map(|one| (one.topic.as_str(), &one.fields[0].shape, one.fields[0].unit.as_deref()))

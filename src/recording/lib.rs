@@ -56,12 +56,15 @@ mod tests;
 
 pub use channel::{Channel, Field, Kind, Shape};
 pub use error::RecordingError;
-pub use import::import_csv;
+pub use import::{Imported, import_csv};
 pub use journal::Journal;
 pub use metadata::Metadata;
 pub use rate::RateId;
 pub use reader::{Ending, Message, Recording, Series};
 pub use row::{Phase, Row, Stamp};
 pub use spool::{Files, Spool};
-pub use table::{ColumnName, Record, Records, Table, TableError, TableRow, written_text};
+pub use table::{
+    Column, ColumnName, ColumnUnit, Reading, Record, Records, Table, TableError, TableRow,
+    kind_of_file, written_text,
+};
 pub use writer::{ChunkPolicy, Finished, Recorder, Sink, Topic, TopicId};

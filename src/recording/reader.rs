@@ -8,7 +8,7 @@ use std::ops::Range;
 use mcap::records::{Channel as ChannelRecord, Record, op};
 
 use super::channel::{Channel, Kind};
-use super::chunk::Chunk;
+use super::chunk::{Chunk, LZ4, compression_of};
 use super::container::PROTOBUF;
 use super::error::RecordingError;
 use super::layout::Pattern;
@@ -18,10 +18,13 @@ use super::packed;
 use super::rate;
 use super::row::{Row, Stamp};
 use super::schema;
+use super::table::kind_of_file;
 use super::writer::{Listed, SIGNALS_KEY, TOPIC_KEY};
 
 /// Bytes of a record before its body: opcode and length.
 const RECORD_HEAD: usize = 9;
+/// Letters of a name of another program that errors show.
+const MOST_OF_NAME: usize = 60;
 /// Bytes of a message's body before the row: channel 2, sequence 4, log and publish time 16.
 const MESSAGE_HEAD: usize = 22;
 
@@ -35,7 +38,8 @@ pub enum Ending {
         /// Where the first incomplete record begins.
         at_byte: usize,
     },
-    /// A record, or the checksum of a chunk, is wrong; what follows was not read.
+    /// A record or the checksum of a chunk is wrong, or the times of a rate go back; what follows
+    /// was not read.
     Damaged {
         /// Where that record begins.
         at_byte: usize,
@@ -71,6 +75,8 @@ struct Track {
     id: u16,
     pattern: Pattern,
     rows: Vec<Place>,
+    /// Time of the last row [s], [ns].
+    last: (f64, u64),
 }
 
 /// A signal, which is a part of the rows of its rate.
@@ -126,7 +132,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// [`RecordingError::Open`], [`RecordingError::NotMcap`], or
+    /// [`RecordingError::Open`], [`RecordingError::NotMcap`], or [`RecordingError::Foreign`] and
     /// [`RecordingError::ForeignChannel`] for a file that some other program wrote.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, RecordingError> {
         let path = path.as_ref();
@@ -141,17 +147,31 @@ impl Recording {
     ///
     /// As [`Recording::open`].
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, RecordingError> {
-        if !bytes.starts_with(mcap::MAGIC) {
-            return Err(RecordingError::NotMcap);
-        }
+        Self::refuse_others(&bytes)?;
         let mut scan = Scan::default();
         let ending = scan.file(&bytes);
+        scan.refuse_foreign(&bytes, ending)?;
         let topics = scan.take_topics();
         let (tracks, signals) = scan.tracks(bytes.len())?;
         let bytes = Bytes { file: bytes, unpacked: scan.unpacked };
         let mut out = Self { bytes, metadata: scan.metadata, tracks, signals, topics, ending };
         out.place(scan.rows);
         Ok(out)
+    }
+
+    /// Refuses the first bytes of a file that is not MCAP. The first eight are enough.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordingError::NotMcap`].
+    pub fn refuse_others(bytes: &[u8]) -> Result<(), RecordingError> {
+        match bytes.starts_with(mcap::MAGIC) {
+            true => Ok(()),
+            false => {
+                let found = kind_of_file(bytes).unwrap_or("other first bytes");
+                Err(RecordingError::NotMcap { found })
+            }
+        }
     }
 
     /// Assigns the rows to their rates, up to the first that does not fit its own.
@@ -168,12 +188,20 @@ impl Recording {
             }
             let track = index.get(&row.channel).map(|&index| &mut self.tracks[index]);
             let Some(track) = track.filter(|track| {
-                let bytes = || self.bytes.part(row.at, row.len as usize);
-                track.pattern.len() == row.len as usize && track.pattern.stamp(bytes(), 0).is_some()
+                if track.pattern.len() != row.len as usize {
+                    return false;
+                }
+                let bytes = self.bytes.part(row.at, row.len as usize);
+                let stamp = track.pattern.stamp(bytes, row.t_ns);
+                // Times rise; rows of one instant follow each other.
+                stamp.is_some_and(|stamp| stamp.t >= track.last.0 && row.t_ns >= track.last.1)
             }) else {
                 self.ending = Ending::Damaged { at_byte: row.record };
                 return;
             };
+            let bytes = self.bytes.part(row.at, row.len as usize);
+            let t = track.pattern.stamp(bytes, row.t_ns).map_or(f64::NAN, |stamp| stamp.t);
+            track.last = (t, row.t_ns);
             track.rows.push(Place { at: row.at, t_ns: row.t_ns });
         }
     }
@@ -336,6 +364,8 @@ struct Scan {
     channels: BTreeMap<u16, ChannelRecord>,
     rows: Vec<FoundRow>,
     unpacked: Vec<u8>,
+    /// The library that wrote the file, as its header states it.
+    writer: Option<String>,
 }
 
 /// Records side by side in one stretch of bytes.
@@ -378,6 +408,30 @@ impl Scan {
             at = end;
         }
         Ending::Truncated { at_byte: at }
+    }
+
+    /// Refuses a file of another program of which nothing could be read.
+    fn refuse_foreign(&self, bytes: &[u8], ending: Ending) -> Result<(), RecordingError> {
+        let Some(writer) = &self.writer else { return Ok(()) };
+        let is_ours = writer.starts_with("legwork ") || self.metadata.is_some();
+        if is_ours || !self.channels.is_empty() {
+            return Ok(());
+        }
+        let compression = match ending {
+            Ending::Damaged { at_byte } => record_at(bytes, at_byte)
+                .filter(|(opcode, _)| *opcode == op::CHUNK)
+                .and_then(|(_, end)| compression_of(&bytes[at_byte + RECORD_HEAD..end])),
+            _ => None,
+        };
+        let reason = match compression {
+            Some(name) if name != LZ4 && !name.is_empty() => {
+                let name: String = name.chars().filter(|c| c.is_alphanumeric()).take(16).collect();
+                format!("its chunks are compressed by {name}, which is not read")
+            }
+            _ => "it has no signals of a diagram".to_owned(),
+        };
+        let writer = if writer.is_empty() { "another program".to_owned() } else { writer.clone() };
+        Err(RecordingError::Foreign { writer, reason })
     }
 
     /// Reads the records of a chunk, none of them unless all are good.
@@ -424,6 +478,16 @@ impl Scan {
                     record: of.chunk.unwrap_or(of.offset + start),
                 });
             }
+            op::HEADER if self.writer.is_none() => {
+                let text = |from: usize| -> Option<&str> {
+                    let len = u32::from_le_bytes(body.get(from..from + 4)?.try_into().ok()?);
+                    std::str::from_utf8(body.get(from + 4..)?.get(..len as usize)?).ok()
+                };
+                let library = text(0).and_then(|profile| text(4 + profile.len()));
+                let is_plain = |c: &char| !c.is_control() && *c != '`';
+                let library = library.unwrap_or_default().chars().filter(is_plain);
+                self.writer = Some(library.take(MOST_OF_NAME).collect());
+            }
             op::SCHEMA | op::CHANNEL | op::METADATA => {
                 if !lengths::fit(opcode, body) {
                     return None;
@@ -457,11 +521,19 @@ impl Scan {
         let mut topics = BTreeSet::new();
         for record in self.channels.values() {
             let foreign = |reason: &str| foreign(&record.topic, reason);
-            if record.message_encoding != PROTOBUF {
-                return Err(foreign("its rows are no protobuf"));
+            let json = record.metadata.get(SIGNALS_KEY);
+            if record.message_encoding != PROTOBUF || json.is_none() {
+                let plain = |c: &char| c.is_alphanumeric() || "-_/".contains(*c);
+                let encoding: String =
+                    record.message_encoding.chars().filter(plain).take(MOST_OF_NAME).collect();
+                let writer = self.writer.as_deref().filter(|writer| !writer.is_empty());
+                let writer = writer.unwrap_or("another program");
+                return Err(foreign(&format!(
+                    "its messages are {encoding} without a list of signals, and the file was \
+                     written by `{writer}`"
+                )));
             }
-            let json =
-                record.metadata.get(SIGNALS_KEY).ok_or_else(|| foreign("it lists no signals"))?;
+            let json = json.map_or("", String::as_str);
             let listed: Vec<Listed<'_>> = serde_json::from_str(json)
                 .map_err(|error| foreign(&format!("its signals do not parse: {error}")))?;
             if listed.is_empty() || !topics.insert(&record.topic) {
@@ -499,7 +571,8 @@ impl Scan {
                     pieces,
                 });
             }
-            tracks.push(Track { id: record.id, pattern: encoding.pattern, rows: Vec::new() });
+            let last = (f64::NEG_INFINITY, 0);
+            tracks.push(Track { id: record.id, pattern: encoding.pattern, rows: Vec::new(), last });
         }
         signals.sort_by_key(|signal| signal.at);
         Ok((tracks, signals))

@@ -549,7 +549,10 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(error, RecordingError::UnknownRate { index: 1, .. }), "{error}");
     let file = recorder.finish().unwrap().memory.unwrap();
     assert!(Recording::from_bytes(file).unwrap().series("body.state").unwrap().is_empty());
-    assert!(matches!(Recording::from_bytes(vec![0; 99]), Err(RecordingError::NotMcap)));
+    assert!(matches!(
+        Recording::from_bytes(vec![0; 99]),
+        Err(RecordingError::NotMcap { found: "a binary file" })
+    ));
 }
 
 /// A recording without rows that states these fields, one channel for each.
@@ -584,6 +587,61 @@ fn a_small_file_cannot_state_large_rows() {
         let error = Recording::from_bytes(of_a_stranger(channels)).err().unwrap();
         assert!(matches!(error, RecordingError::OutOfProportion { .. }), "{error}");
     }
+}
+
+/// MCAP files of other programs are errors that name the program, also if they are cut off.
+#[test]
+fn files_of_other_programs_are_named() {
+    let zstd = include_bytes!("other_program.mcap");
+    let of = |bytes: &[u8]| Recording::from_bytes(bytes.to_vec()).err().map(|e| e.to_string());
+    let expected = "expected a recording of legwork, found an MCAP file of `mcap-python/1.6.0`: \
+                    its chunks are compressed by zstd, which is not read";
+    assert_eq!(of(zstd).as_deref(), Some(expected));
+    for cut in 60..zstd.len() {
+        let found = of(&zstd[..cut]).unwrap_or_default();
+        assert!(found.contains("an MCAP file of `mcap-python/1.6.0`"), "{cut}: {found}");
+    }
+    for messages in [0, 3] {
+        for encoding in ["json", "cdr", "ros1", "protobuf", ""] {
+            let mut bytes = std::io::Cursor::new(Vec::new());
+            let options = mcap::WriteOptions::new().compression(None).library("recorder 7");
+            let mut out = options.create(&mut bytes).unwrap();
+            let schema = out.add_schema("imu", "jsonschema", b"{}").unwrap();
+            let channel = out.add_channel(schema, "imu", encoding, &BTreeMap::new()).unwrap();
+            for n in 0..messages {
+                let header = mcap::records::MessageHeader {
+                    channel_id: channel,
+                    sequence: n,
+                    log_time: u64::from(n),
+                    publish_time: u64::from(n),
+                };
+                out.write_to_known_channel(&header, b"{}").unwrap();
+            }
+            out.finish().unwrap();
+            drop(out);
+            let bytes = bytes.into_inner();
+            let found = of(&bytes).unwrap_or_default();
+            assert!(found.contains("`recorder 7`"), "{encoding} {messages}: {found}");
+            let found = of(&bytes[..bytes.len() - 9]).unwrap_or_default();
+            assert!(found.contains("`recorder 7`"), "{encoding} {messages}: {found}");
+        }
+    }
+}
+
+/// Rows whose times go back are damage: the rows before them are read.
+#[test]
+fn times_that_go_back_end_a_recording() {
+    let channels = [simple()];
+    let policy = ChunkPolicy::in_memory();
+    let mut recorder = Recorder::create(Sink::memory(), &channels, &metadata(), policy).unwrap();
+    for k in [0, 1, 1, 5, 4, 6] {
+        recorder.record(RateId(0), &stamp(k), [values(&channels[0], k).as_slice()]).unwrap();
+    }
+    let damaged = Recording::from_bytes(recorder.finish().unwrap().memory.unwrap()).unwrap();
+    assert!(matches!(damaged.ending(), Ending::Damaged { .. }), "{:?}", damaged.ending());
+    let rows: Vec<Row> = damaged.rows("body.state").unwrap().collect();
+    let times: Vec<f64> = rows.iter().map(|row| row.stamp.t).collect();
+    assert_eq!(times, [0, 1, 1, 5].map(|k| stamp(k).t));
 }
 
 /// A chunk of compressed zeros, which are records that nobody knows, of nine bytes each.

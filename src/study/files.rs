@@ -15,7 +15,7 @@ mod roots;
 pub use lock::Lock;
 pub(crate) use output::remove_parts;
 pub use output::{Output, point, refuse_input, write};
-pub use read::{RECORDING_LIMIT, SIZE_LIMIT, read, read_text};
+pub use read::{RECORDING_LIMIT, SIZE_LIMIT, read, read_after, read_regular, read_text};
 pub(crate) use roots::Allowed;
 pub use roots::{PROJECT, Roots};
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use legwork_program::Program;
 use legwork_runtime::catalog::Catalog;
-use legwork_runtime::recording::{Ending, Recording, import_csv};
+use legwork_runtime::recording::{Ending, Imported, Recording, import_csv};
 
 use crate::error::Error;
 use crate::files::{self, RECORDING_LIMIT, SIZE_LIMIT};
@@ -24,6 +24,8 @@ pub struct Recorded {
     pub catalog: Catalog,
     /// The program that wrote it, or why that is not known.
     pub program: Result<Program, String>,
+    /// Sentences about a table that may be read otherwise than meant.
+    pub warnings: Vec<String>,
 }
 
 impl Recorded {
@@ -33,14 +35,20 @@ impl Recorded {
     /// If there is no recording there.
     pub fn open(path: &Path, library: &Library) -> Result<Self, Error> {
         let file = recording_at(path)?;
-        let recording = if is_table(&file) { table(&file)? } else { recording(&file)? };
+        let (recording, warnings) = match is_table(&file) {
+            true => {
+                let Imported { recording, warnings } = table(&file)?;
+                (recording, warnings)
+            }
+            false => (recording(&file)?, Vec::new()),
+        };
         let name = name_of(path, &file);
         let program = match recording.metadata() {
             Some(metadata) => origin::program(metadata, &name, library),
             None => Err("the recording does not say what made it".to_owned()),
         };
         let catalog = Catalog::of(&recording, program.as_ref().ok());
-        Ok(Self { name, file, recording, catalog, program })
+        Ok(Self { name, file, recording, catalog, program, warnings })
     }
 
     /// All that made it, or why that is not known.
@@ -57,7 +65,16 @@ impl Recorded {
     /// Whether the recording was cut off, as that of a run that was killed; what it holds is its
     /// whole part.
     pub fn is_cut_off(&self) -> bool {
-        self.recording.ending() != Ending::Complete
+        matches!(self.recording.ending(), Ending::Truncated { .. })
+    }
+
+    /// Where the recording is damaged, if it is: a record or a checksum is wrong, or times go back.
+    /// It holds what is before that byte.
+    pub fn damaged_at(&self) -> Option<usize> {
+        match self.recording.ending() {
+            Ending::Damaged { at_byte } => Some(at_byte),
+            Ending::Complete | Ending::Truncated { .. } => None,
+        }
     }
 
     /// Opens several; those of one name are called by their paths.
@@ -101,9 +118,12 @@ pub fn recording_at(path: &Path) -> Result<PathBuf, Error> {
 /// # Errors
 /// If it cannot be read.
 pub fn recording(file: &Path) -> Result<Recording, Error> {
-    let bytes = files::read(file, RECORDING_LIMIT).map_err(|error| {
+    let cannot = |error: &dyn std::fmt::Display| {
         Error::request(format!("cannot read the recording {}: {error}", file.display()))
-    })?;
+    };
+    // A file of another kind is not read whole.
+    let refuse = |head: &[u8]| Recording::refuse_others(head).map_err(std::io::Error::other);
+    let bytes = files::read_after(file, RECORDING_LIMIT, refuse).map_err(|error| cannot(&error))?;
     Recording::from_bytes(bytes).map_err(|error| recording_error(&error))
 }
 
@@ -112,7 +132,7 @@ pub fn is_table(file: &Path) -> bool {
     file.extension().is_some_and(|ending| ending == "csv")
 }
 
-fn table(file: &Path) -> Result<Recording, Error> {
+fn table(file: &Path) -> Result<Imported, Error> {
     let cannot = |why: &dyn std::fmt::Display| {
         Error::request(format!("cannot read `{}` as a run: {why}", file.display()))
     };

@@ -155,7 +155,7 @@ fn what_does_not_fit_is_told() {
     write(&here, "measured.csv", swing(31.0, 1.1));
     write(&here, "long.csv", "t,mass.position\n0,0.3\n5,0.1\n");
     write(&here, "words.csv", "t,mass.position\n0,0.3\n1,many\n");
-    write(&here, "metres.csv", "t,mass.position [cm]\n0,30\n1,20\n");
+    write(&here, "metres.csv", "t,mass.position [g]\n0,30\n1,20\n");
     let told = |arguments: &[&str]| {
         let done = support::legwork(here.path(), &[&["fit", "a.ron"], arguments].concat());
         assert_eq!(done.code, 64, "{}", done.err);
@@ -170,7 +170,7 @@ fn what_does_not_fit_is_told() {
         (["--to", "words.csv", "--params", k], "in line 3, found `many`"),
         (
             ["--to", "metres.csv", "--params", k],
-            "expected the column `mass.position` in m, found cm",
+            "expected the column `mass.position` in m, found g",
         ),
     ] {
         let err = told(&arguments);

@@ -168,5 +168,5 @@ fn a_reader_that_goes_away_is_no_mistake_and_a_full_disk_is_one() {
         .stdout(full)
         .output()
         .expect("the command starts");
-    assert_eq!(done.status.code(), Some(64));
+    assert_eq!(done.status.code(), Some(74));
 }

@@ -204,7 +204,7 @@ fn numbers(bytes: &[u8], file: &str) -> Result<(Vec<f64>, usize), Invalid> {
             return Err(wrong(message));
         }
         for (i, cell) in cells.iter().enumerate() {
-            let height = cell.parse::<f64>().ok().filter(|height| height.is_finite());
+            let height = records.number(cell).ok().filter(|height| height.is_finite());
             heights.push(height.ok_or_else(|| {
                 // It may be any file, so that nothing of it is shown.
                 wrong(format!("{file}, line {line}, column {}: expected a finite number", i + 1))

@@ -112,6 +112,11 @@ fn write_pair(
         }
     }
     write_table(&table, "  ", 3, out)?;
+    let alone = pair.signals.iter().map(|signal| signal.whole.unmatched).max().unwrap_or(0);
+    if alone > 0 {
+        let count = counted(alone as u64, "row");
+        writeln!(out, "  up to {count} not compared: only one run has the time, or has it again")?;
+    }
     if !pair.missing.is_empty() {
         let count = counted(pair.missing.len() as u64, "signal");
         writeln!(out, "  {count} of {reference} not compared: not there, or of another shape")?;

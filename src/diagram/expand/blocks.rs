@@ -44,6 +44,7 @@ impl Expander<'_> {
         let mut ports = Ports::new(&self.robots, self.loader, run.step.0.to_f64())
             .within(&budget)
             .at(&path, run.seed)
+            .until(run.stop.0.to_f64())
             .under(run.solver.0)
             .connecting(new.connected)
             .every(new.every.map(|every| every.period.to_f64()));

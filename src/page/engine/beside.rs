@@ -230,7 +230,7 @@ impl Again {
         let program = legwork_study::Program::clone(session.program());
         let catalog = Catalog::of(&recording, Some(&program));
         let (name, file) = (self.name.clone(), self.name.clone().into());
-        Ok(Recorded { name, file, recording, catalog, program: Ok(program) })
+        Ok(Recorded { name, file, recording, catalog, program: Ok(program), warnings: Vec::new() })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use legwork_runtime::recording::{ColumnName, Records, TableError};
+use legwork_runtime::recording::{Column, Records, TableError};
 
 use super::chart::{Chart, Series};
 use super::{Error, Look};
@@ -18,6 +18,8 @@ pub struct Table {
     texts: Vec<Vec<String>>,
     /// By column, its first word with its line.
     words: Vec<Option<(u64, String)>>,
+    /// A sentence if the last number may be cut off.
+    warning: Option<String>,
 }
 
 /// A plot of a table.
@@ -30,7 +32,8 @@ pub struct TablePlot {
 }
 
 impl Table {
-    /// Reads comma-separated values: a header, then rows. Lines that begin with `#` are comments.
+    /// Reads values separated by commas, semicolons or tabs: a header, then rows. Lines that begin
+    /// with `#` are comments. With other separators a comma is a decimal point.
     ///
     /// # Errors
     /// If the text is not such a table, or it has only one column.
@@ -41,7 +44,10 @@ impl Table {
         let header: Vec<String> = header.iter().flatten().map(str::to_owned).collect();
         if header.len() < 2 {
             let found = header.len();
-            let message = format!("expected a table of at least 2 columns, found {found}");
+            let message = format!(
+                "expected a table of at least 2 columns, separated by commas, semicolons or tabs, \
+                 found {found}"
+            );
             return Err(Error::Table(message));
         }
         let (mut rows, mut texts) = (Vec::new(), Vec::new());
@@ -50,15 +56,22 @@ impl Table {
             record.fits(header.len()).map_err(fail)?;
             let mut row = Vec::with_capacity(header.len());
             for (cell, word) in record.cells.iter().zip(&mut words) {
-                row.push(cell.parse().unwrap_or(f64::NAN));
-                if word.is_none() && !cell.is_empty() && cell.parse::<f64>().is_err() {
+                let number = records.number(cell);
+                row.push(number.unwrap_or(f64::NAN));
+                if word.is_none() && !cell.is_empty() && number.is_err() {
                     *word = Some((record.line, cell.to_owned()));
                 }
             }
             rows.push(row);
             texts.push(record.cells.iter().map(str::to_owned).collect());
         }
-        Ok(Self { header, rows, texts, words })
+        let warning = records.open_end();
+        Ok(Self { header, rows, texts, words, warning })
+    }
+
+    /// A sentence if the file ends without a line break, so that a number may be cut off.
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
     }
 
     /// How many of the first columns are the axes of a grid: of two or more columns the rows hold
@@ -148,7 +161,7 @@ fn series(table: &Table, axes: Range<usize>, columns: &[usize]) -> Vec<Series> {
     let mut series = Vec::new();
     for (c, &column) in columns.iter().enumerate() {
         for (g, (group, rows)) in groups.iter().enumerate() {
-            let own = name_and_unit(&table.header[column]).0;
+            let own = &name_and_unit(&table.header[column]).0;
             let name = match (group.is_empty(), columns.len()) {
                 (true, _) => own.to_owned(),
                 (false, 1) => group.clone(),
@@ -172,10 +185,10 @@ fn numeric(rows: &[Vec<f64>], words: &[Option<(u64, String)>]) -> Vec<usize> {
 /// Indices of the columns named, by their header or its name without the unit.
 fn chosen(header: &[String], names: &[String]) -> Result<Vec<usize>, Error> {
     let find = |name: &String| {
-        let is_it = |cell: &String| cell == name || name_and_unit(cell).0 == name;
+        let is_it = |cell: &String| cell == name || name_and_unit(cell).0 == *name;
         header.iter().position(is_it).ok_or_else(|| {
-            let known: Vec<&str> = header.iter().map(|cell| name_and_unit(cell).0).collect();
-            let advice = match legwork_block::nearest(name, known.iter().copied()) {
+            let known: Vec<String> = header.iter().map(|cell| name_and_unit(cell).0).collect();
+            let advice = match legwork_block::nearest(name, known.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("there are `{}`", known.join("`, `")),
             };
@@ -186,9 +199,10 @@ fn chosen(header: &[String], names: &[String]) -> Result<Vec<usize>, Error> {
 }
 
 /// `time [us]` is `time` in `us`.
-fn name_and_unit(cell: &str) -> (&str, &str) {
-    let ColumnName { name, unit, .. } = ColumnName::parse(cell);
-    (name, unit.unwrap_or_default())
+fn name_and_unit(cell: &str) -> (String, String) {
+    let column = Column::parse(cell);
+    let unit = column.unit_text().unwrap_or_default().to_owned();
+    (column.name, unit)
 }
 
 /// The unit of the columns in brackets, if it is one; the name too if there is one column.
@@ -211,10 +225,15 @@ mod tests {
 
     #[test]
     fn headers_have_names_and_units() {
-        assert_eq!(name_and_unit("cold [us]"), ("cold", "us"));
-        assert_eq!(name_and_unit("a[0]"), ("a[0]", ""));
-        assert_eq!(name_and_unit("x.y[2]:min [m]"), ("x.y[2]:min", "m"));
-        assert_eq!(name_and_unit("plain"), ("plain", ""));
+        for (cell, name, unit) in [
+            ("cold [us]", "cold", "us"),
+            ("cold (us)", "cold", "us"),
+            ("a[0]", "a[0]", ""),
+            ("x.y[2]:min [m]", "x.y[2]:min", "m"),
+            ("plain", "plain", ""),
+        ] {
+            assert_eq!(name_and_unit(cell), (name.to_owned(), unit.to_owned()));
+        }
         let header = ["n", "cold [us]", "warm [us]", "share"].map(str::to_owned);
         assert_eq!(common_unit(&header, &[1, 2]), "[us]");
         assert_eq!(common_unit(&header, &[1, 3]), "");
@@ -226,6 +245,14 @@ mod tests {
 
     fn table_of(text: &str) -> Table {
         Table::parse(text.as_bytes()).expect("a table")
+    }
+
+    #[test]
+    fn semicolons_separate_and_a_missing_line_break_is_a_warning() {
+        let table = table_of("t;a\n0;1,5\n1;2,5");
+        assert_eq!(table.rows, [[0.0, 1.5], [1.0, 2.5]]);
+        assert!(table.warning().is_some_and(|text| text.contains("no line break")));
+        assert_eq!(table_of("t,a\n0,1\n").warning(), None);
     }
 
     #[test]

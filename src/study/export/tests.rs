@@ -10,7 +10,8 @@ use super::*;
 fn recorded(recording: Recording) -> Recorded {
     let catalog = Catalog::of(&recording, None);
     let (name, file) = ("run".to_owned(), "run.mcap".into());
-    Recorded { name, file, recording, catalog, program: Err(String::new()) }
+    let program = Err(String::new());
+    Recorded { name, file, recording, catalog, program, warnings: Vec::new() }
 }
 
 fn sample() -> Recorded {
@@ -78,7 +79,7 @@ fn all(run: &Recorded) -> Vec<Rows> {
 fn a_table_comes_back_bit_for_bit_under_its_paths_and_units() {
     let original = sample();
     let table = written(&original, &["a.y", "foot[FL.1].s"], Format::Csv);
-    let again = recorded(import_csv(&table).expect("a table"));
+    let again = recorded(import_csv(&table).expect("a table").recording);
     let mut expected = all(&original);
     expected.truncate(2 + 8);
     assert_eq!(all(&again), expected);
@@ -127,7 +128,7 @@ fn eventful() -> Recorded {
 fn rows_of_one_instant_are_all_written_and_come_back() {
     let original = eventful();
     let table = written(&original, &[], Format::Csv);
-    assert_eq!(all(&recorded(import_csv(&table).expect("a table"))), all(&original));
+    assert_eq!(all(&recorded(import_csv(&table).expect("a table").recording)), all(&original));
     let (_, _, fast) = &all(&original)[0];
     assert_eq!(fast.len(), 6 + 1 + 2 + 2);
     let text = String::from_utf8(table).expect("UTF-8");

@@ -10,11 +10,38 @@ pub const SIZE_LIMIT: u64 = 1 << 30;
 /// The largest recording that is read [bytes].
 pub const RECORDING_LIMIT: u64 = 1 << 36;
 
+/// Bytes that tell the kind of a file.
+const HEAD: u64 = 64;
+
 /// The bytes of a file or a pipe that has at most `limit` of them.
 ///
 /// # Errors
 /// Those of [`std::fs::read`]; if it is a directory, a device or a socket, or is larger.
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    read_after(path, limit, |_| Ok(()))
+}
+
+/// The bytes of a regular file that has at most `limit` of them. Unlike [`read`] it does not wait
+/// for the writer of a pipe.
+///
+/// # Errors
+/// Those of [`read`]; if it is a pipe.
+pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    if std::fs::metadata(path).is_ok_and(|metadata| is_pipe(&metadata)) {
+        return Err(Error::new(ErrorKind::InvalidInput, "it is a pipe, not a file"));
+    }
+    read(path, limit)
+}
+
+/// [`read`], with `check` of the first bytes, at most 64, before the rest is read.
+///
+/// # Errors
+/// Those of [`read`] and of `check`.
+pub fn read_after(
+    path: &Path,
+    limit: u64,
+    check: impl FnOnce(&[u8]) -> Result<()>,
+) -> Result<Vec<u8>> {
     let metadata = std::fs::metadata(path)?;
     if metadata.is_dir() {
         return Err(Error::new(ErrorKind::IsADirectory, "it is a directory"));
@@ -30,7 +57,10 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
         return Err(too_large());
     }
     let mut bytes = Vec::new();
-    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    let mut file = File::open(path)?.take(limit + 1);
+    (&mut file).take(HEAD).read_to_end(&mut bytes)?;
+    check(&bytes)?;
+    file.read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(too_large()) } else { Ok(bytes) }
 }
 
@@ -68,6 +98,33 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::FileTooLarge);
         let error = read(here.path(), 9).expect_err("a directory");
         assert_eq!(error.kind(), ErrorKind::IsADirectory);
+    }
+
+    #[test]
+    fn a_file_whose_head_is_refused_is_not_read() {
+        let here = tempfile::tempdir().expect("a directory");
+        let file = here.path().join("a");
+        std::fs::write(&file, [7; 1000]).expect("it is writable");
+        let mut seen = 0;
+        let refuse = |head: &[u8]| {
+            seen = head.len();
+            Err(Error::other("another kind"))
+        };
+        assert!(read_after(&file, 2000, refuse).is_err());
+        assert_eq!(seen, 64);
+        assert_eq!(read(&file, 2000).expect("whole"), [7; 1000]);
+        assert_eq!(read(&file, 999).expect_err("larger").kind(), ErrorKind::FileTooLarge);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_no_regular_file() {
+        let here = tempfile::tempdir().expect("a directory");
+        let pipe = here.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
+        assert!(made.success());
+        let error = read_regular(&pipe, 10).expect_err("a pipe without a writer");
+        assert_eq!(error.to_string(), "it is a pipe, not a file");
     }
 
     #[cfg(unix)]

@@ -1,6 +1,6 @@
 //! A measured table, and how far a run is from it.
 
-use legwork_runtime::recording::{ColumnName, Table};
+use legwork_runtime::recording::{ColumnUnit, Reading, Table};
 
 use crate::diagram::Diagram;
 use crate::error::Error;
@@ -12,7 +12,7 @@ const MOST_ROWS: usize = 1_000_000;
 /// A column of the table.
 pub(super) struct Channel {
     pub(super) name: String,
-    pub(super) unit: Option<String>,
+    pub(super) unit: Option<ColumnUnit>,
     /// Its standard deviation, by which what a run is off is divided; 1 if it is constant.
     pub(super) scale: f64,
     /// By row.
@@ -23,6 +23,8 @@ pub(super) struct Channel {
 pub(super) struct Measured {
     times: Vec<f64>,
     pub(super) channels: Vec<Channel>,
+    /// Sentences about what may be read otherwise than meant.
+    pub(super) warnings: Vec<String>,
 }
 
 impl Measured {
@@ -33,39 +35,50 @@ impl Measured {
     pub(super) fn parse(table: &[u8], signals: &[String]) -> Result<Self, Error> {
         let wrong = |message: String| Error::request(format!("the measured table: {message}"));
         let mut table = Table::new(table).map_err(|error| wrong(error.to_string()))?;
-        let header = table.header().to_vec();
-        let names: Vec<ColumnName<'_>> =
-            header.iter().map(|name| ColumnName::parse(name)).collect();
         if table.known_names().is_empty() {
-            return Err(wrong(
-                "expected rows of numbers, the time `t` first, found none".to_owned(),
-            ));
-        }
-        if names.first().is_none_or(|first| first.name != "t") {
-            let found = header.first().map_or("", String::as_str);
+            let hint = table.separator_hint().map_or(String::new(), |hint| format!("; {hint}"));
             return Err(wrong(format!(
-                "expected the time `t` as its first column, found `{found}`"
+                "expected rows of numbers, the time `t` first, found none{hint}"
             )));
         }
-        let wanted: Vec<usize> = match signals.is_empty() {
-            true => (1..names.len()).collect(),
+        let time = match table.columns().first() {
+            Some(first) if first.is_time() => first.time_reading().map_err(wrong)?,
+            first => {
+                let found = first.map_or("", |first| first.text.as_str());
+                return Err(wrong(format!(
+                    "expected the time `t` as its first column, found `{found}`"
+                )));
+            }
+        };
+        // Place and name of each column.
+        let wanted: Vec<(usize, &str)> = match signals.is_empty() {
+            true => {
+                table.columns().iter().map(|one| one.name.as_str()).enumerate().skip(1).collect()
+            }
             false => signals
                 .iter()
-                .map(|signal| {
-                    names
-                        .iter()
-                        .position(|name| name.name == signal)
-                        .filter(|at| *at > 0)
-                        .ok_or_else(|| {
-                            let known = names[1..].iter().map(|name| name.name);
-                            let near = legwork_block::nearest(signal, known);
-                            let near = near
-                                .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                            wrong(format!("no column `{signal}`{near}"))
-                        })
+                .map(|signal| match table.find(signal).filter(|at| *at > 0) {
+                    Some(at) => Ok((at, signal.as_str())),
+                    None => {
+                        let known = table.columns()[1..].iter().map(|one| one.name.as_str());
+                        let near = legwork_block::nearest(signal, known);
+                        let near =
+                            near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                        Err(wrong(format!("no column `{signal}`{near}")))
+                    }
                 })
                 .collect::<Result<_, _>>()?,
         };
+        let wanted: Vec<(usize, String)> =
+            wanted.into_iter().map(|(at, name)| (at, name.to_owned())).collect();
+        let (mut units, mut warnings) = (Vec::new(), Vec::new());
+        for (at, name) in &wanted {
+            let column = &table.columns()[*at];
+            let asked = if column.name == *name { &column.text } else { name };
+            let Reading { unit, warning } = column.reading(asked).map_err(wrong)?;
+            units.push(unit);
+            warnings.extend(warning);
+        }
         if wanted.is_empty() {
             return Err(wrong("expected a column beside the time, found none".to_owned()));
         }
@@ -73,15 +86,19 @@ impl Measured {
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); wanted.len()];
         while let Some(row) = table.next_row().map_err(|error| wrong(error.to_string()))? {
             let line = row.line;
-            let number = |at: usize| -> Result<f64, Error> {
+            let last = row.cells.len() - 1;
+            if wanted.iter().any(|(at, _)| *at == last) {
+                warnings.extend(row.open_end());
+            }
+            let mut number = |at: usize, column: &str, unit: Option<&ColumnUnit>| {
                 let text = row.cells.get(at).unwrap_or_default();
-                let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
-                value.ok_or_else(|| {
-                    let column = names[at].name;
-                    wrong(format!("expected a number of `{column}` in line {line}, found `{text}`"))
+                let value = table.number(text, unit);
+                value.ok().filter(|value| value.is_finite()).ok_or_else(|| {
+                    let why = value.err().unwrap_or("expected a finite number");
+                    wrong(format!("{why} of `{column}` in line {line}, found `{text}`"))
                 })
             };
-            let t = number(0)?;
+            let t = number(0, "t", time.as_ref())?;
             if times.last().is_some_and(|last| *last >= t) || t < 0.0 {
                 return Err(wrong(format!(
                     "expected a time that ascends from 0, found {t} in line {line}"
@@ -91,22 +108,23 @@ impl Measured {
                 return Err(wrong(format!("expected at most {MOST_ROWS} rows")));
             }
             times.push(t);
-            for (column, at) in columns.iter_mut().zip(&wanted) {
-                column.push(number(*at)?);
+            for (column, ((at, name), unit)) in columns.iter_mut().zip(wanted.iter().zip(&units)) {
+                column.push(number(*at, name, unit.as_ref())?);
             }
         }
-        let channels = wanted.iter().zip(columns).map(|(at, values)| {
-            let mean = values.iter().sum::<f64>() / values.len() as f64;
-            let spread = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
-            let spread = (spread / values.len() as f64).sqrt();
-            Channel {
-                name: names[*at].name.to_owned(),
-                unit: names[*at].unit.map(str::to_owned),
-                scale: if spread > 1e-12 * (1.0 + mean.abs()) { spread } else { 1.0 },
-                values,
-            }
-        });
-        Ok(Self { channels: channels.collect(), times })
+        let channels =
+            wanted.into_iter().zip(units).zip(columns).map(|(((_, name), unit), values)| {
+                let mean = values.iter().sum::<f64>() / values.len() as f64;
+                let spread = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
+                let spread = (spread / values.len() as f64).sqrt();
+                Channel {
+                    name,
+                    unit,
+                    scale: if spread > 1e-12 * (1.0 + mean.abs()) { spread } else { 1.0 },
+                    values,
+                }
+            });
+        Ok(Self { channels: channels.collect(), times, warnings })
     }
 
     /// What a run of the diagram is off, column after column, in units of their spread.
@@ -170,7 +188,10 @@ fn expect_fit(channel: &Channel, run: &Stepper, output: Output) -> Result<(), Er
         return Err(Error::request(message));
     }
     match (&channel.unit, &signal.unit) {
-        (Some(found), Some(unit)) if found != unit => {
+        (Some(found), Some(unit))
+            if legwork_block::parse_unit(unit).is_ok_and(|(unit, _)| !unit.agrees(found.unit)) =>
+        {
+            let found = &found.written;
             let message = format!("expected the column `{name}` in {unit}, found {found}");
             Err(Error::request(message))
         }

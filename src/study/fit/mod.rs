@@ -12,6 +12,7 @@ mod search;
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 
+use legwork_runtime::recording::ColumnUnit;
 use serde_json::{Map, Value, json};
 
 use crate::cancel::Cancel;
@@ -171,6 +172,8 @@ pub struct Fit {
     pub settings: Vec<(String, String)>,
     /// The patch, as the text of a file.
     pub patch: String,
+    /// Sentences about the table that may be read otherwise than meant.
+    pub warnings: Vec<String>,
 }
 
 /// Iterations without a request for others.
@@ -220,7 +223,8 @@ impl Diagram {
         if cancel.is_cancelled() {
             return Err(Error::new(ErrorKind::Request, "the fit was cancelled"));
         }
-        Ok(self.fitted(request, &measured.channels, &first, &found))
+        let fitted = self.fitted(request, &measured.channels, &first, &found);
+        Ok(Fit { warnings: measured.warnings, ..fitted })
     }
 
     fn fitted(
@@ -248,7 +252,7 @@ impl Diagram {
         };
         let matches = channels.iter().enumerate().map(|(k, channel)| Match {
             name: channel.name.clone(),
-            unit: channel.unit.clone(),
+            unit: channel.unit.as_ref().map(ColumnUnit::base_text),
             before: rms(first, k, channel),
             after: rms(&found.residual, k, channel),
         });
@@ -269,6 +273,7 @@ impl Diagram {
             parameters,
             settings,
             patch,
+            warnings: Vec::new(),
         }
     }
 }
@@ -300,6 +305,7 @@ impl Fit {
         add("iterations", self.iterations.into());
         add("runs", self.runs.into());
         add("converged", self.converged.into());
+        add("warnings", self.warnings.as_slice().into());
         add("set", set.into());
         add("patch", self.patch.as_str().into());
         object

@@ -1,7 +1,14 @@
-//! Comma-separated values, read strictly: a table that was cut off, or whose rows do not fit its
-//! header, is told from a whole one.
+//! Comma-separated values, read strictly: rows that do not fit the header are errors.
+
+mod column;
+mod format;
+mod units;
 
 use std::borrow::Cow;
+
+pub use column::{Column, ColumnName, Reading};
+pub use format::kind_of_file;
+pub use units::ColumnUnit;
 
 /// What is wrong with a table, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,55 +30,18 @@ impl std::fmt::Display for TableError {
     }
 }
 
-/// The name of a column in parts, written `body.state.base.position[2] (z) [m]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ColumnName<'t> {
-    /// The name alone, such as a path.
-    pub name: &'t str,
-    /// What it is called besides, such as the name of a joint.
-    pub label: Option<&'t str>,
-    /// The unit.
-    pub unit: Option<&'t str>,
-}
-
-impl<'t> ColumnName<'t> {
-    /// The parts of a name; what stands in brackets at its end, behind a blank, is no part of it.
-    pub fn parse(text: &'t str) -> Self {
-        fn end<'t>(text: &'t str, open: &str, close: char) -> (&'t str, Option<&'t str>) {
-            match text.strip_suffix(close).and_then(|rest| rest.rsplit_once(open)) {
-                Some((rest, inside)) if !rest.trim().is_empty() => {
-                    (rest.trim(), Some(inside.trim()).filter(|inside| !inside.is_empty()))
-                }
-                _ => (text, None),
-            }
-        }
-        let (rest, unit) = end(text.trim(), " [", ']');
-        let (name, label) = end(rest, " (", ')');
-        Self { name, label, unit }
-    }
-}
-
-impl std::fmt::Display for ColumnName<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name)?;
-        if let Some(label) = self.label {
-            write!(f, " ({label})")?;
-        }
-        match self.unit {
-            Some(unit) => write!(f, " [{unit}]"),
-            None => Ok(()),
-        }
-    }
-}
-
-/// The records of a text of comma-separated values, with their lines. Lines that start with `#` do
-/// not count, nor do blank ones, and blanks around cells neither. A line ends with `\n`,
-/// `\r\n` or `\r`.
+/// The records of a text of values separated by commas, semicolons or tabs, with their lines. The
+/// separator is the one that gives the first two lines equal numbers of cells. Lines that start
+/// with `#`, blank lines and blanks around cells are skipped. A line ends with `\n`, `\r\n` or
+/// `\r`.
 pub struct Records<'b> {
     bytes: &'b [u8],
     reader: ::csv::Reader<&'b [u8]>,
+    separator: u8,
     /// A place, and its line from 1.
     counted: (usize, u64),
+    /// Whether numbers have decimal commas, once one was read.
+    decimal_comma: Option<bool>,
 }
 
 /// Cells, and the line of the first, from 1.
@@ -85,34 +55,84 @@ pub struct Record {
 impl<'b> Records<'b> {
     /// Begins to read.
     pub fn new(bytes: &'b [u8]) -> Self {
+        Self::separated(bytes, format::separator(bytes))
+    }
+
+    fn separated(bytes: &'b [u8], separator: u8) -> Self {
         let reader = ::csv::ReaderBuilder::new()
+            .delimiter(separator)
             .comment(Some(b'#'))
             .trim(::csv::Trim::All)
             .flexible(true)
             .has_headers(false)
             .from_reader(bytes);
-        Self { bytes, reader, counted: (0, 1) }
+        Self { bytes, reader, separator, counted: (0, 1), decimal_comma: None }
     }
 
     /// The next record. The reader takes a comment that ends the file without a line break for an
     /// empty cell, and does not know all behind `\r\n`.
     ///
     /// # Errors
-    /// If a cell is not UTF-8.
+    /// If the file is not a text, or a cell is not UTF-8.
     pub fn next_record(&mut self) -> Result<Option<Record>, TableError> {
         let mut cells = ::csv::StringRecord::new();
         loop {
             let from = self.place();
+            if from == 0
+                && let Some(kind) = kind_of_file(self.bytes)
+            {
+                let message = format!("expected a text of comma-separated values, found {kind}");
+                return Err(TableError { line: 1, column: None, message });
+            }
             match self.reader.read_record(&mut cells) {
                 Ok(false) => return Ok(None),
                 Ok(true) => {}
                 Err(error) => return Err(not_text(&error, self.line_behind(from))),
             }
             let first = cells.get(0).unwrap_or_default();
+            if from == 0 && first.starts_with("sep=") {
+                continue;
+            }
             if !first.starts_with('#') && (cells.len() > 1 || !first.is_empty()) {
                 return Ok(Some(Record { line: self.line_behind(from), cells }));
             }
         }
+    }
+
+    /// The number of a cell. Commas are decimal points in tables with another separator.
+    ///
+    /// # Errors
+    /// A sentence if it is not a number, or has a decimal comma after a number with a point.
+    pub fn number(&mut self, cell: &str) -> Result<f64, &'static str> {
+        self.number_in(cell, None)
+    }
+
+    fn number_in(&mut self, cell: &str, unit: Option<&ColumnUnit>) -> Result<f64, &'static str> {
+        let has_comma = self.separator != b',' && cell.contains(',');
+        if has_comma || cell.contains('.') {
+            if *self.decimal_comma.get_or_insert(has_comma) != has_comma {
+                return Err(if has_comma {
+                    "expected decimal points as in the numbers before, found a comma"
+                } else {
+                    "expected decimal commas as in the numbers before, found a point"
+                });
+            }
+        }
+        let with_point = if has_comma { cell.replace(',', ".").into() } else { Cow::from(cell) };
+        let value = match unit {
+            Some(unit) => unit.value(&with_point),
+            None => with_point.parse().ok(),
+        };
+        value.ok_or("expected a number")
+    }
+
+    /// A warning if the file ends without a line break, so that its last number may be cut off.
+    pub fn open_end(&self) -> Option<String> {
+        let is_open = !self.bytes.ends_with(b"\n") && !self.bytes.ends_with(b"\r");
+        (is_open && !self.bytes.is_empty()).then(|| {
+            "the last line has no line break; if the file was cut off, its last number may be too"
+                .to_owned()
+        })
     }
 
     /// Bytes that were read.
@@ -148,6 +168,9 @@ impl<'b> Records<'b> {
 pub struct Table<'b> {
     records: Records<'b>,
     header: Vec<String>,
+    columns: Vec<Column>,
+    /// Whether the next row is the first.
+    at_first_row: bool,
 }
 
 /// A row and its place.
@@ -165,7 +188,8 @@ impl<'b> Table<'b> {
     /// Reads the header.
     ///
     /// # Errors
-    /// If two columns have one name, or a cell is not UTF-8.
+    /// If the file is not a text, two columns have one name, all names are numbers, or a cell is
+    /// not UTF-8.
     pub fn new(bytes: &'b [u8]) -> Result<Self, TableError> {
         let mut records = Records::new(bytes);
         let (line, header) = match records.next_record()? {
@@ -180,43 +204,81 @@ impl<'b> Table<'b> {
                 format!("expected a column of each name, found that of column {first} again");
             return Err(TableError { line, column: Some(at + 1), message });
         }
-        Ok(Self { records, header })
+        if header.len() > 1 && header.iter().all(|name| format::is_number(name)) {
+            let after =
+                if line > 1 { "; names in a comment are not read: remove its `#`" } else { "" };
+            let message = format!("expected the names of the columns, found numbers{after}");
+            return Err(TableError { line, column: None, message });
+        }
+        let columns = header.iter().map(|name| Column::parse(name)).collect();
+        Ok(Self { records, header, columns, at_first_row: true })
     }
 
-    /// Names of the columns.
+    /// Names of the columns with their units, as they are written.
     pub fn header(&self) -> &[String] {
         &self.header
     }
 
-    /// Names of the columns that messages may show: none of what may be any other file, since it
+    /// The columns.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The column of a name: of the whole cell, without its unit, or, for `t`, the only column
+    /// called `time` or `timestamp`.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        column::find(&self.columns, name)
+    }
+
+    /// Names of the columns that messages may show: none if it may be any other file, since it
     /// has no second column, or no number in its first row.
     pub fn known_names(&self) -> Vec<String> {
-        let mut own = Records::new(self.records.bytes);
-        let rows = [own.next_record(), own.next_record()];
+        let mut own = Records::separated(self.records.bytes, self.records.separator);
+        let mut next = || own.next_record().ok().flatten();
+        let rows = [next(), next()];
         let is_table = match &rows {
-            [Ok(Some(header)), Ok(Some(first))] => {
-                let is_number = |cell: &str| cell.parse::<f64>().is_ok();
+            [Some(header), Some(first)] => {
                 header.cells.len() > 1
                     && first.fits(header.cells.len()).is_ok()
-                    && first.cells.iter().any(is_number)
+                    && first.cells.iter().any(|cell| own.number(cell).is_ok())
             }
             _ => false,
         };
         if is_table { self.header.clone() } else { Vec::new() }
     }
 
+    /// A hint where the header has one column only, which another separator may have caused.
+    pub fn separator_hint(&self) -> Option<&'static str> {
+        (self.header.len() == 1).then_some(
+            "the header has one column; columns are separated by commas, semicolons or tabs",
+        )
+    }
+
     /// The next row.
     ///
     /// # Errors
-    /// If it has more or fewer cells than the header, or one that is not UTF-8.
+    /// If it has more or fewer cells than the header, or one that is not UTF-8, or if the first
+    /// row holds units.
     pub fn next_row(&mut self) -> Result<Option<TableRow>, TableError> {
         let Some(record) = self.records.next_record()? else { return Ok(None) };
         record.fits(self.header.len())?;
         let Record { line, cells } = record;
+        if std::mem::take(&mut self.at_first_row) && format::is_row_of_units(&cells) {
+            let message = "expected numbers, found units; units are in the header, as in `t [s]`";
+            return Err(TableError { line, column: None, message: message.to_owned() });
+        }
         let bytes = self.records.bytes;
         let is_last = self.records.place() == bytes.len();
         let is_open = is_last && !bytes.ends_with(b"\n") && !bytes.ends_with(b"\r");
         Ok(Some(TableRow { line, cells, is_open }))
+    }
+
+    /// The number of a cell in SI base units.
+    ///
+    /// # Errors
+    /// A sentence, as of [`Records::number`].
+    pub fn number(&mut self, cell: &str, unit: Option<&ColumnUnit>) -> Result<f64, &'static str> {
+        self.records.number_in(cell, unit)
     }
 }
 
@@ -236,25 +298,24 @@ impl Record {
 }
 
 impl TableRow {
-    /// Refuses a row whose last cell is read and may have been longer.
-    ///
-    /// # Errors
-    /// If the file ends in it.
-    pub fn refuse_cut(&self) -> Result<(), TableError> {
-        if !self.is_open {
-            return Ok(());
-        }
-        let message = "the file ends in this cell, so that a number that was cut off cannot be \
-                       told from a whole one; end the last line with a line break";
-        let column = Some(self.cells.len());
-        Err(TableError { line: self.line, column, message: message.to_owned() })
+    /// A warning if the file ends in the last cell, which is read.
+    pub fn open_end(&self) -> Option<String> {
+        self.is_open.then(|| {
+            format!(
+                "line {}, column {}: the file ends in this cell without a line break; if it was \
+                 cut off, the number may be too",
+                self.line,
+                self.cells.len()
+            )
+        })
     }
 }
 
 fn not_text(error: &::csv::Error, line: u64) -> TableError {
     match error.kind() {
         ::csv::ErrorKind::Utf8 { err, .. } => {
-            let message = "expected a text in UTF-8, found other bytes".to_owned();
+            let message =
+                "expected a text in UTF-8, found other bytes; save the file as UTF-8".to_owned();
             TableError { line, column: Some(err.field() + 1), message }
         }
         _ => TableError { line, column: None, message: error.to_string() },
@@ -275,6 +336,10 @@ fn read_name(cell: &str) -> &str {
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
 #[cfg(test)]
+#[path = "tests.rs"]
+mod spellings;
+
+#[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 
@@ -284,7 +349,9 @@ mod tests {
         let read = || -> Result<(), TableError> {
             let mut table = Table::new(text.as_bytes())?;
             while let Some(row) = table.next_row()? {
-                row.refuse_cut()?;
+                if let Some(warning) = row.open_end() {
+                    return Err(TableError { line: 0, column: None, message: warning });
+                }
             }
             Ok(())
         };
@@ -342,29 +409,12 @@ mod tests {
     fn a_last_cell_without_a_line_break_may_have_been_longer() {
         let whole = "t,a\n0,1\n1,23.5\n";
         for end in whole.len() - 5..whole.len() {
-            assert!(wrong(&whole[..end]).starts_with("line 3, column 2: "), "{}", &whole[..end]);
+            let warning = wrong(&whole[..end]);
+            assert!(warning.starts_with("line 0: line 3, column 2: "), "{}", &whole[..end]);
         }
         assert_eq!(wrong(whole), "");
         // Line breaks behind the cut are no part of it.
         assert_eq!(wrong("t,a\n0,\"1\"\n\n"), "");
-    }
-
-    #[test]
-    fn the_name_of_a_column_comes_apart_and_together() {
-        let cases = [
-            ("a.y", "a.y", None, None),
-            ("a.y[2]", "a.y[2]", None, None),
-            ("a.M[0, 1] [N*m]", "a.M[0, 1]", None, Some("N*m")),
-            ("a.s[3] (left knee) [rad]", "a.s[3]", Some("left knee"), Some("rad")),
-            ("foot[F L].y (x)", "foot[F L].y", Some("x"), None),
-            (" [m]", "[m]", None, None),
-            ("", "", None, None),
-        ];
-        for (text, name, label, unit) in cases {
-            let parts = ColumnName { name, label, unit };
-            assert_eq!(ColumnName::parse(text), parts);
-            assert_eq!(parts.to_string(), text.trim());
-        }
     }
 
     #[test]
