@@ -84,12 +84,12 @@ fn refused(name: &str, text: &Text, code: &str, says: &str) {
 #[test]
 fn a_delay_of_a_wide_vector_is_refused() {
     for (name, block, says) in [
-        ("delay", "Delay(every: \"1 ms\", length: 1000000", "801 GB"),
-        ("transport", "TransportDelay(delay: \"999 s\"", "800 GB"),
+        ("delay", "Delay(every: \"1 ms\", length: 1000000", "3201 GB"),
+        ("transport", "TransportDelay(delay: \"999 s\"", "3198 GB"),
         (
             "filter",
             "DiscreteFilter(every: \"1 ms\", numerator: \"=ones(100000)\", denominator: [1]",
-            "81 GB",
+            "321 GB",
         ),
     ] {
         let text = Text::of_blocks(&format!("\"d\": {block}, in: {{ \"u\": \"wide.y\" }})"));
@@ -99,7 +99,7 @@ fn a_delay_of_a_wide_vector_is_refused() {
 
 #[test]
 fn a_budget_may_be_stated() {
-    let delay = "\"d\": Delay(every: \"1 ms\", length: 1000, in: { \"u\": \"wide.y\" })";
+    let delay = "\"d\": Delay(every: \"1 ms\", length: 500, in: { \"u\": \"wide.y\" })";
     let small = "stop: \"1 s\", step: \"1 ms\", memory: \"100 MB\"";
     refused("small", &Text::of_blocks(delay).under(small), "too-large", "more than its 100 MB");
     assert_eq!(found("default", &Text::of_blocks(delay).written(), 0), "");

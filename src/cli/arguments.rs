@@ -34,10 +34,19 @@ pub(crate) struct CommandLine {
     /// the folders of ROS_PACKAGE_PATH and AMENT_PREFIX_PATH too.
     #[arg(long, global = true)]
     pub(crate) trust: bool,
+    /// Let a diagram state up to so much memory for its run, as in `8 GB`, instead of 2 GB.
+    #[arg(long, global = true, value_name = "SIZE", value_parser = memory_size)]
+    pub(crate) memory: Option<u64>,
     /// Say errors and checks that fail alone: no summary, no warnings, no progress. What a command
     /// prints for other programs, such as a patch or --json, is printed.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+}
+
+/// A size of memory [bytes].
+fn memory_size(text: &str) -> Result<u64, String> {
+    legwork_diagram::read_size(text)
+        .ok_or_else(|| "expected a size such as `500 MB` or `8 GB`".to_owned())
 }
 
 /// What changes a diagram without touching its file.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::CommandLine;
-use super::{console, interrupt};
+use super::{console, interrupt, recorded};
 
 /// The whole `legwork` command, with the blocks, robots and files that `register` adds.
 ///
@@ -55,7 +55,7 @@ pub fn command_of(arguments: &[OsString], register: impl FnOnce(&mut Registry)) 
                 .fold(roots, |roots, folder| roots.and(folder.join(inner)));
         }
     }
-    let library = Library::new(register).reading(roots);
+    let library = Library::new(register).reading(roots).allowing_memory(parsed.memory);
     let outcome = parsed.command.perform(&library);
     answer(outcome, parsed.json).number()
 }
@@ -67,6 +67,8 @@ fn answer(outcome: Result<Answer, Failure>, json: bool) -> Code {
         Ok(answer) => (answer.code, console::print(&answer.text)),
         Err(failure) => (failure.code, fail(&failure.message, json)),
     };
+    // A command that read a part only did not do all of its work.
+    let code = if recorded::take_damage() { code.worse(Code::Usage) } else { code };
     match printed {
         Ok(()) => code,
         Err(failure) => {

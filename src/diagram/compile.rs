@@ -105,6 +105,7 @@ pub(crate) fn front(
     let program = document.zip(expanded).and_then(|(Document { node: document, .. }, expanded)| {
         let Expanded { network, assertions, logs, logs_inside, judge, checks, .. } = expanded;
         let Expanded { inputs, outputs, run, names, resources_inside, .. } = expanded;
+        let run = Run { memory: run.memory.allowed_by(options.memory), ..run };
         // `--signals` says all that is recorded.
         let logs_inside = if options.signals.is_empty() { logs_inside } else { Vec::new() };
         let logs = Logs { own: logs, inside: logs_inside };

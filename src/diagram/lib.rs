@@ -59,6 +59,7 @@ pub use compile::{Compiled, compile};
 pub use expand::{check_kinds, constructs, parameter_kinds, parts, reductions};
 pub use language::{FieldManual, Manual, Word};
 pub use loader::{ReadFile, look, place};
+pub use memory::read_size;
 pub use overrides::Options;
 pub use study::{
     AxisText, Expected, ExpectedFigure, PlotText, SHOWN, StudyFile, StudyText, is_study, read_study,

@@ -13,8 +13,11 @@ use crate::layout::Layout;
 
 /// Bytes of a number.
 const NUMBER: u64 = size_of::<f64>() as u64;
-/// Numbers that a run keeps for each number of the signals: the signal, and rows on their way.
-const PER_SIGNAL: u64 = 2;
+/// Copies of a run's state that are in memory together: the run, and, of `legwork step`, the begin of
+/// the step and two snapshots before it. `legwork run` has two, and three after a fault.
+const COPIES: u64 = 4;
+/// Numbers that a run keeps for each number of the signals: its copies, and rows on their way.
+const PER_SIGNAL: u64 = COPIES + 1;
 /// Vectors of a method over the continuous state: stages, differences, error, chart.
 const PER_STATE: u64 = 24;
 /// How many of those who ask for most are named.
@@ -25,12 +28,23 @@ const NAMED: usize = 3;
 pub(crate) struct Budget {
     /// [bytes].
     pub(crate) bytes: u64,
+    /// The most that the command line allows, whatever the diagram states [bytes].
+    pub(crate) allowed: u64,
     /// Where it is written, or the section that may state it.
     pub(crate) at: Span,
 }
 
-/// The budget where none is stated: 2 GB, on every machine alike.
+/// The budget where none is stated, and the most that a diagram may state unless the command line
+/// allows more: 2 GB, on every machine alike.
 pub(crate) const DEFAULT_BUDGET: u64 = 2_000_000_000;
+
+impl Budget {
+    /// With what the command line allows, if it says something.
+    pub(crate) fn allowed_by(self, command_line: Option<u64>) -> Self {
+        let allowed = command_line.unwrap_or(DEFAULT_BUDGET);
+        Self { bytes: self.bytes.min(allowed), allowed, at: self.at }
+    }
+}
 
 /// Who asks for how many bytes, and where it is written.
 type Ask<'a> = &'a mut dyn FnMut(Arguments<'_>, u64, Span);
@@ -63,7 +77,14 @@ pub(crate) fn check(
     {
         found = found.hint(format!("{} for {who}", size(*bytes)));
     }
-    let needed = format!("allow it: run: (memory: \"{}\")", size(total));
+    let needed = match total <= budget.allowed {
+        true => format!("allow it: run: (memory: \"{}\")", size(total)),
+        false => format!(
+            "allow it: run: (memory: \"{0}\") in the diagram, and --memory \"{0}\" on the command \
+             line",
+            size(total)
+        ),
+    };
     diagnostics.push(found.hint(needed).also(budget.at, "the budget"));
     total
 }
@@ -96,7 +117,7 @@ fn ask_loop(layout: &Layout, found: &Loop, asks: Ask<'_>) {
 /// What a block and the functions that it calls take.
 fn ask_node(node: &Node, asks: Ask<'_>) {
     let sizes = Sizes::new(&node.vars, &node.io.inputs, &node.io.outputs);
-    let bytes = node.block.memory(&sizes);
+    let bytes = node.block.memory(&sizes).saturating_mul(COPIES);
     asks(format_args!("`{}` ({})", node.path, node.kind), bytes, node.span);
     for FunctionProgram { nodes, arena_len, path, .. } in &node.functions {
         let bytes = (*arena_len as u64).saturating_mul(PER_SIGNAL * NUMBER);
@@ -120,7 +141,7 @@ fn size(bytes: u64) -> String {
 }
 
 /// A size that somebody wrote: a number and `kB`, `MB`, `GB` or `TB`.
-pub(crate) fn read_size(text: &str) -> Option<u64> {
+pub fn read_size(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &text[digits.len()..] {
         "kB" => 1e3,

@@ -26,6 +26,8 @@ pub struct Options {
     pub signals: Vec<String>,
     /// Directories to look for files in, after the diagram's own.
     pub roots: Vec<PathBuf>,
+    /// `--memory`: the most that `run.memory` may state [bytes]; without it, 2 GB.
+    pub memory: Option<u64>,
 }
 
 /// A diagram as it runs.
@@ -38,7 +40,7 @@ pub(crate) struct Document {
 impl Options {
     /// Whether they change what is written.
     fn change(&self) -> bool {
-        let Self { study, set, variants: _, patches, until, signals, roots: _ } = self;
+        let Self { study, set, variants: _, patches, until, signals, roots: _, memory: _ } = self;
         study.is_some()
             || until.is_some()
             || !(set.is_empty() && patches.is_empty() && signals.is_empty())

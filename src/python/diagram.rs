@@ -486,8 +486,16 @@ impl Diagram {
             true => library.open(&name).map_err(|error| exception(&error))?,
             false => library.diagram(&name, text),
         };
-        let options =
-            Options { set, variants, patches, until, signals, roots: searched, study: None };
+        let options = Options {
+            set,
+            variants,
+            patches,
+            until,
+            signals,
+            roots: searched,
+            study: None,
+            memory: None,
+        };
         compiled(py, &diagram.with_options(options), Origin { roots, trust })
     }
 }

@@ -16,6 +16,11 @@ pub(crate) fn most_slopes(program: &Program) -> usize {
     usize::try_from(program.budget / BYTES_PER_SLOPE).unwrap_or(usize::MAX)
 }
 
+/// A hint how to allow more memory.
+fn allow(size: &str) -> String {
+    format!("allow it: run: (memory: \"{size}\"); above 2 GB also --memory \"{size}\"")
+}
+
 /// Refuses so many slopes in sparse rows, of which the last are those of `node`, if they take more
 /// than the budget of the run.
 ///
@@ -45,7 +50,7 @@ pub(crate) fn rows(
         block: node.path.clone(),
         fault: *Fault::new(message),
         span: node.span,
-        hints: vec![format!("allow it: run: (memory: \"{}\")", size(needed.saturating_mul(4)))],
+        hints: vec![allow(&size(needed.saturating_mul(4)))],
     })
 }
 
@@ -79,6 +84,6 @@ pub(crate) fn dense(
         block: most.map_or(String::new(), |node| node.path.clone()),
         fault: *Fault::new(message),
         span: most.map_or_else(Default::default, |node| node.span),
-        hints: vec![format!("allow it: run: (memory: \"{}\")", size(needed))],
+        hints: vec![allow(&size(needed))],
     })
 }

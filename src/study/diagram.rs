@@ -282,7 +282,8 @@ impl Diagram {
     /// What is known of it, as far as its mistakes let it be known. A mask or a patch is looked at
     /// by itself, whoever uses it.
     pub fn survey(&self) -> Survey {
-        let options = Options { roots: self.searched(), ..self.options.clone() };
+        let memory = self.library.memory();
+        let options = Options { roots: self.searched(), memory, ..self.options.clone() };
         let registry = self.library.registry();
         let (path, reader) = (&self.path, self.reader());
         let (compiled, parts) = survey(path, &self.text, &options, registry, &reader, &STAND_INS);
@@ -298,7 +299,8 @@ impl Diagram {
     /// What the front end makes of it, and the files that it read.
     pub(crate) fn front(&self) -> (legwork_diagram::Compiled, Vec<(PathBuf, Vec<u8>)>) {
         let reader = self.reader();
-        let options = Options { roots: self.searched(), ..self.options.clone() };
+        let memory = self.library.memory();
+        let options = Options { roots: self.searched(), memory, ..self.options.clone() };
         let registry = self.library.registry();
         let compiled = compile(&self.path, &self.text, &options, registry, &reader);
         (compiled, reader.read.into_inner())

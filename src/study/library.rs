@@ -29,6 +29,7 @@ const DEMOS: &str = "diagrams/";
 pub struct Library {
     registry: Arc<Registry>,
     roots: Arc<Roots>,
+    memory: Option<u64>,
 }
 
 impl fmt::Debug for Library {
@@ -40,7 +41,7 @@ impl fmt::Debug for Library {
 impl From<Registry> for Library {
     fn from(mut registry: Registry) -> Self {
         reference::register(&mut registry);
-        Self { registry: Arc::new(registry), roots: Arc::default() }
+        Self { registry: Arc::new(registry), roots: Arc::default(), memory: None }
     }
 }
 
@@ -71,6 +72,18 @@ impl Library {
     pub fn reading(mut self, roots: Roots) -> Self {
         self.roots = Arc::new(roots);
         self
+    }
+
+    /// With the most memory that a diagram may state for its run [bytes]; without it, 2 GB.
+    #[must_use]
+    pub fn allowing_memory(mut self, bytes: Option<u64>) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// The most memory that a diagram may state for its run [bytes].
+    pub fn memory(&self) -> Option<u64> {
+        self.memory
     }
 
     /// The folders whose files diagrams may read.

@@ -78,7 +78,7 @@ pub fn of(metadata: &Metadata, name: &str, library: &Library) -> Result<Origin, 
     if metadata.diagram.is_empty() {
         return Err("the recording does not hold the diagram".to_owned());
     }
-    let options = options(&metadata.overrides);
+    let options = Options { memory: library.memory(), ..options(&metadata.overrides) };
     let kept = Kept { files: files(metadata), given: RefCell::default() };
     let path = PathBuf::from(format!("{name}.ron"));
     let compiled = compile(&path, metadata.diagram.as_bytes(), &options, library.registry(), &kept);

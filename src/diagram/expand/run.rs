@@ -45,7 +45,9 @@ construct! {
         /// Seed of all random numbers. Default: 0.
         seed: Option<&'n Node>,
         /// The most memory that the run may take, in `kB`, `MB`, `GB` or `TB`. What asks for more
-        /// is refused before it runs. Default: `"2 GB"`, on every machine alike.
+        /// is refused before it runs. Counted are four copies of the state, as `legwork step` keeps
+        /// them. Default: `"2 GB"`, on every machine alike; more than that counts only if the
+        /// command line allows it by `--memory "8 GB"`.
         memory: Option<&'n Node>,
         /// Whether the summary tells what makes the run doubtful: contacts deep in the ground,
         /// contact forces that make energy. Default: `true`.
@@ -98,13 +100,13 @@ impl Expander<'_> {
             }
         };
         let memory = match run.memory {
-            None => Some(Budget { bytes: DEFAULT_BUDGET, at: run.at }),
+            None => Some(Budget { bytes: DEFAULT_BUDGET, allowed: DEFAULT_BUDGET, at: run.at }),
             Some(node) => {
                 let bytes = node.text().and_then(read_size);
                 if bytes.is_none() {
                     self.report(wrong_type(node, "a size such as \"500 MB\" or \"8 GB\""));
                 }
-                bytes.map(|bytes| Budget { bytes, at: node.span })
+                bytes.map(|bytes| Budget { bytes, allowed: bytes, at: node.span })
             }
         };
         let warn = match run.warn.map(|node| (node, &node.kind)) {
