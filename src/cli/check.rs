@@ -31,7 +31,7 @@ pub(crate) struct CheckArguments {
     pub(crate) roundtrip: bool,
     /// At how many random ticks.
     #[arg(long, value_name = "N", default_value_t = 20, requires = "roundtrip",
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) ticks: u32,
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Code, Failure};
 use super::arguments::{pair, positive};
 use super::moment::Moment;
-use super::summary::{counted, digits, seconds};
+use super::summary::{counted, digits, seconds, width_of};
 use super::{console, diagnostics, picture};
 
 /// `legwork linearize`.
@@ -340,7 +340,7 @@ fn poles(out: &mut String, found: &Linearization, analysis: &Analysis) {
         .collect();
     let head = ["pole", "rad/s", "damping", "time [s]", "state"].map(str::to_owned);
     let width =
-        |i: usize| rows.iter().chain([&head]).map(|row| row[i].chars().count()).max().unwrap_or(0);
+        |i: usize| rows.iter().chain([&head]).map(|row| width_of(&row[i])).max().unwrap_or(0);
     let widths: Vec<usize> = (0..5).map(width).collect();
     for row in [&head].into_iter().chain(&rows) {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));

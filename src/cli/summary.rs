@@ -109,7 +109,7 @@ fn write_metrics(execution: &Execution, out: &mut String) -> std::fmt::Result {
             return Ok(());
         }
         writeln!(out, "  {head}")?;
-        let width = metrics.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
+        let width = metrics.iter().map(|(name, ..)| width_of(name)).max().unwrap_or(0);
         for (name, value, unit) in metrics {
             let value = format!("{} {unit}", digits(*value));
             writeln!(out, "    {name:width$}  {}", value.trim_end())?;
@@ -246,7 +246,7 @@ fn write_table_within<R: AsRef<[String]>>(
         let row = row.as_ref();
         widths.resize(widths.len().max(row.len()), 0);
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = cell.chars().count().max(*width);
+            *width = width_of(cell).max(*width);
         }
     }
     for (number, part) in parts(&widths, indent.len(), left, width).iter().enumerate() {
@@ -268,6 +268,14 @@ fn write_table_within<R: AsRef<[String]>>(
         }
     }
     Ok(())
+}
+
+/// The widest column whose cells are padded; formatting panics beyond 65 535.
+const MOST_WIDTH: usize = 1000;
+
+/// Width that a cell needs, at most [`MOST_WIDTH`]: longer cells are printed whole.
+pub(crate) fn width_of(cell: &str) -> usize {
+    cell.chars().take(MOST_WIDTH).count()
 }
 
 /// Which columns stand side by side, so that no line is longer than `most`; a part has one column

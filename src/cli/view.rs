@@ -215,18 +215,26 @@ fn ssh_host(connection: &str) -> String {
     format!("{user}{}", connection.split(' ').nth(2).unwrap_or("HOST"))
 }
 
-/// Opens the browser; without one the address is there to be opened.
+/// Opens the browser; without one the address is there to be opened. The browser gets the name of
+/// a private file that leads to the address: arguments of processes are public, the token is not.
 fn open(address: &str) {
+    let page = match cfg!(unix) {
+        true => match legwork_page::keep::redirect(address) {
+            Some(page) => page.into_os_string(),
+            None => return,
+        },
+        false => address.into(),
+    };
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut command = match cfg!(windows) {
         true => {
             let mut command = Command::new("rundll32");
-            command.args(["url.dll,FileProtocolHandler", address]);
+            command.arg("url.dll,FileProtocolHandler").arg(&page);
             command
         }
         false => {
             let mut command = Command::new(program);
-            command.arg(address);
+            command.arg(&page);
             command
         }
     };

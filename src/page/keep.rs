@@ -19,6 +19,28 @@ pub fn place(diagram: &Path) -> Option<PathBuf> {
     folder.is_absolute().then(|| folder.join("legwork").join(name))
 }
 
+/// A page that leads to `address`, which the user alone can read: the arguments of a browser are in
+/// the list of processes, where others see them. `None` without a private folder.
+pub fn redirect(address: &str) -> Option<PathBuf> {
+    let private = match cfg!(target_os = "macos") {
+        // It is made for the user there.
+        true => std::env::temp_dir(),
+        false => PathBuf::from(std::env::var_os("XDG_RUNTIME_DIR")?),
+    };
+    redirect_in(&private, address)
+}
+
+fn redirect_in(private: &Path, address: &str) -> Option<PathBuf> {
+    let mut hash = Fnv::default();
+    hash.add(address);
+    let file = private.join("legwork").join(format!("open-{:016x}.html", hash.value()));
+    let text = format!(
+        "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
+         <meta http-equiv=\"refresh\" content=\"0;url={address}\"><title>Legwork</title>\n"
+    );
+    (private.is_absolute() && write(&file, &text).is_ok()).then_some(file)
+}
+
 /// The token of the last server, or this one, which is kept then. Whatever goes wrong, it is a
 /// token that nobody else knows.
 pub(crate) fn keep(file: &Path, fresh: String) -> String {
@@ -79,6 +101,19 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+
+    #[test]
+    fn an_address_is_in_a_page_that_its_user_alone_can_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let address = "http://127.0.0.1:1234/?token=0123456789abcdef";
+        for _ in 0..2 {
+            let file = redirect_in(folder.path(), address).unwrap();
+            assert!(std::fs::read_to_string(&file).unwrap().contains(address));
+            assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+            assert!(!file.display().to_string().contains("0123456789abcdef"));
+        }
+        assert_eq!(redirect_in(Path::new("relative"), address), None);
+    }
 
     #[test]
     fn a_token_is_kept_for_its_user_alone() {

@@ -30,5 +30,6 @@ mod step;
 mod study;
 mod support;
 mod sweep;
+mod tables;
 mod trim;
 mod view;

@@ -1,5 +1,7 @@
 //! What the engine says of sources: models, states, blocks.
 
+use std::path::Path;
+
 use legwork_block::{FileId, PortText, Registry};
 use legwork_diagram::document;
 use legwork_picture::diagram::{self, Options};
@@ -7,7 +9,7 @@ use legwork_program::{Edge, LogChannel, Node, Program, SubsystemPort};
 use legwork_runtime::catalog::Catalog;
 use legwork_scene::Scene;
 use legwork_study::session::SourceLine;
-use legwork_study::{Edit, SourceMap, Type, commands, manual};
+use legwork_study::{Edit, SourceMap, Type, commands, files, manual};
 use serde_json::{Value, json};
 
 use super::called::{self, Placed};
@@ -469,7 +471,10 @@ pub(crate) fn texts(
         .map(|name| {
             let writable = may_write(name);
             let own = || sources.find(name).map_or("", |file| sources.text(file)).to_owned();
-            let read = (disk && writable).then(|| std::fs::read_to_string(name).ok()).flatten();
+            let read = (disk && writable)
+                .then(|| files::read_regular(Path::new(name), files::SIZE_LIMIT).ok())
+                .flatten()
+                .and_then(|bytes| String::from_utf8(bytes).ok());
             let text = read.unwrap_or_else(own);
             let hash = fingerprint(text.as_bytes());
             json!({ "path": name, "text": text, "hash": hash, "writable": writable })

@@ -72,7 +72,8 @@ impl Engine {
             return Err(format!("`{file}` is not written from the page").into());
         }
         if let Some(Save { over: Some(over) }) = save
-            && std::fs::read(file).is_ok_and(|bytes| fingerprint(&bytes) != *over)
+            && files::read_regular(Path::new(file), files::SIZE_LIMIT)
+                .is_ok_and(|bytes| fingerprint(&bytes) != *over)
         {
             let message = format!("`{file}` on disk is another than the text that was read here");
             return Err(Refusal { changed: true, ..message.into() });
@@ -112,6 +113,13 @@ impl Engine {
             return Err(Error::new(ErrorKind::Request, "there is no run"));
         };
         let old = live.session.edited_diagram();
+        // A file may have become a pipe, which nobody writes into, or a device.
+        let sources = live.model.sources();
+        for name in sources.names().filter(|name| describe::is_file(name)) {
+            if std::fs::metadata(name).is_ok_and(|metadata| !metadata.is_file()) {
+                return Err(Error::new(ErrorKind::Request, format!("`{name}` is no regular file")));
+            }
+        }
         Ok(old.library().open(old.name())?.with_options(old.options().clone()))
     }
 
@@ -160,7 +168,8 @@ impl Engine {
         let files = sources.names().filter(|name| describe::is_file(name));
         let differs = files.filter(|name| {
             let own = sources.find(name).map(|file| sources.text(file).as_bytes());
-            std::fs::read(name).is_ok_and(|bytes| Some(&bytes[..]) != own)
+            files::read_regular(Path::new(name), files::SIZE_LIMIT)
+                .is_ok_and(|bytes| Some(&bytes[..]) != own)
         });
         json!({
             "since": since.map_or(0.0, |since| since.as_secs_f64().floor()),
