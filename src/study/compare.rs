@@ -189,7 +189,7 @@ impl ComparePlan {
         let shared = shared_quantities(&ready, &compared);
         let lock = match &request.directory {
             Some(folder) => {
-                directory::make_own(folder)?;
+                directory::make(folder)?;
                 Some(Lock::of(folder)?)
             }
             None => None,
@@ -296,7 +296,7 @@ fn recording_file(directory: &Path, index: usize, name: &str) -> Result<PathBuf,
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let name: String = name.chars().map(plain).collect();
     let folder = directory.join(format!("{}-{name}", index + 1));
-    directory::make_own(&folder)?;
+    directory::make(&folder)?;
     Ok(folder.join(RECORDING))
 }
 

@@ -43,7 +43,6 @@ impl RunDirectory {
     /// If another run writes into it, its recording is an input, or it cannot be written.
     pub(crate) fn take(path: &Path, inputs: &[PathBuf]) -> Result<Self, Error> {
         make(path)?;
-        only_directory(path)?;
         let lock = Lock::of(path)?;
         for name in [RECORDING, RUN_JSON] {
             files::refuse_input(&path.join(name), inputs)?;
@@ -212,23 +211,11 @@ pub(crate) fn make(path: &Path) -> Result<(), Error> {
     })
 }
 
-/// Makes a directory for outputs, which is not a link, and those above it.
-pub(crate) fn make_own(path: &Path) -> Result<(), Error> {
-    make(path)?;
-    only_directory(path)
-}
-
 /// Refuses a symbolic link where a directory was made.
 fn only_directory(path: &Path) -> Result<(), Error> {
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_dir() => Ok(()),
-        _ => {
-            let path = path.display();
-            Err(Error::request(format!(
-                "expected a directory `{path}`, found a link; outputs do not follow links: name \
-                 the directory itself"
-            )))
-        }
+        _ => Err(Error::request(format!("expected a directory `{}`, no link", path.display()))),
     }
 }
 
@@ -267,27 +254,6 @@ mod tests {
         }
         drop(RunDirectory::take(&path, &[]).expect("the third run"));
         assert!(!is_there("t=1.snapshot") && is_there("problems/own.json"));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_to_a_directory_is_not_followed() {
-        let here = tempfile::tempdir().expect("a directory");
-        let (victim, link) = (here.path().join("victim"), here.path().join("link"));
-        std::fs::create_dir(&victim).expect("a directory");
-        for (name, text) in [(RECORDING, "kept"), ("notes.txt", "kept"), (COMPANIONS, "notes.txt")]
-        {
-            std::fs::write(victim.join(name), text).expect("a file");
-        }
-        std::os::unix::fs::symlink(&victim, &link).expect("a link");
-        let error = RunDirectory::take(&link, &[]).expect_err("a link").to_string();
-        assert!(error.contains("found a link"), "{error}");
-        assert_eq!(std::fs::read_dir(&victim).expect("the victim").count(), 3);
-        let above = link.join("inside");
-        assert!(
-            RunDirectory::take(&above, &[]).is_ok(),
-            "links above the directory are the user's"
-        );
     }
 
     #[test]

@@ -291,7 +291,7 @@ impl SweepPlan {
             }
             if let Some(directory) = &request.directory {
                 files::refuse_input(&directory.join(rows::NAME), &inputs)?;
-                directory::make_own(directory)?;
+                directory::make(directory)?;
                 lock = Some(Lock::of(directory)?);
                 let kept = match request.resume {
                     true => Kept::of_directory(directory)?,

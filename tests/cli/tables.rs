@@ -45,7 +45,7 @@ fn what_cannot_be_read_is_named() {
         ("t,force [Nn]\n0,0\n1,1\n", "unknown unit `Nn`"),
         ("t force\n0 0\n1 1\n", "columns are separated by commas, semicolons or tabs"),
         ("t,force\ns,N\n0,0\n1,1\n", "units are in the header"),
-        ("# t,force\n0,0\n1,1\n", "names in a comment are not read"),
+        ("# t,force\n0,1\n1,2\n", "names in a comment are not read"),
         ("t,force\n0,0\n2,1\n1,2\n", "line 4, column 1: expected rising times"),
         ("\u{1f}\u{0}", "a binary file"),
         ("PK\u{3}\u{4}", "a zip archive"),
