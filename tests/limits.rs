@@ -85,7 +85,7 @@ fn refused(name: &str, text: &Text, code: &str, says: &str) {
 fn a_delay_of_a_wide_vector_is_refused() {
     for (name, block, says) in [
         ("delay", "Delay(every: \"1 ms\", length: 1000000", "3201 GB"),
-        ("transport", "TransportDelay(delay: \"999 s\"", "3198 GB"),
+        ("transport", "TransportDelay(delay: \"999 s\"", "3197 GB"),
         (
             "filter",
             "DiscreteFilter(every: \"1 ms\", numerator: \"=ones(100000)\", denominator: [1]",

@@ -49,7 +49,7 @@ impl Budget {
 /// Who asks for how many bytes, and where it is written.
 type Ask<'a> = &'a mut dyn FnMut(Arguments<'_>, u64, Span);
 
-/// What a program takes [bytes]; reports one that takes more memory than its budget.
+/// Bytes of one copy of a program; reports one whose copies take more than its budget.
 pub(crate) fn check(
     layout: &Layout,
     solver: (Solver, Span),
@@ -59,7 +59,7 @@ pub(crate) fn check(
     let mut total = 0u64;
     ask(layout, solver, &mut |_, bytes, _| total = total.saturating_add(bytes));
     if total <= budget.bytes {
-        return total;
+        return total / COPIES;
     }
     let mut all: Vec<(String, u64, Span)> = Vec::new();
     ask(layout, solver, &mut |who, bytes, at| all.push((who.to_string(), bytes, at)));
@@ -86,7 +86,7 @@ pub(crate) fn check(
         ),
     };
     diagnostics.push(found.hint(needed).also(budget.at, "the budget"));
-    total
+    total / COPIES
 }
 
 /// What all of a program takes.
