@@ -21,11 +21,11 @@ use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState, Verdict, sol
 /// quadratic programs* (1983).
 #[ports(
     |n: &Dim, m: &Dim|
-    in  hessian("H"): Matrix::of(n, n), _, "symmetric, positive semidefinite";
+    in  hessian("H"): Matrix::of(n, n), _, "symmetric (both triangles), positive semidefinite";
     in  gradient("g"): Vector::of(n), _, "the linear term";
     in  rows("A"): Matrix::of(m, n), _, "the linear rows";
     in  lower: Vector::of(m), _,
-        "equal to `upper` for an equality; infinite where there is no bound";
+        "equal to `upper` for an equality; infinite, or at least 1e20 in size, where there is no bound";
     in  upper: Vector::of(m), _, "of the rows, as `lower`";
     in  x_lower?: Vector::of(n), _, "bounds of the unknowns";
     in  x_upper?: Vector::of(n), _, "bounds of the unknowns";
@@ -188,6 +188,31 @@ mod tests {
         let report = rig.report();
         // The one that stops the run counts.
         assert_eq!((report.solver_calls, report.solver_failures), (3, 2));
+    }
+
+    /// A matrix by one triangle, and one that is not convex: the message names the cause, and the
+    /// metric is not that of a run without faults.
+    #[test]
+    fn a_wrong_hessian_is_named_and_its_residual_is_not_zero() {
+        for (hessian, cause, code) in [
+            ([2.0, 0.0, 2.0, 2.0], "not symmetric", 9.0),
+            ([2.0, 2.0, 0.0, 2.0], "not symmetric", 9.0),
+            ([1.0, 0.0, 1e-3, 1.0], "not symmetric", 9.0),
+            ([1.0, 0.0, 0.0, -1.0], "not positive semidefinite", 10.0),
+            ([0.0, 1.0, 1.0, 0.0], "not positive semidefinite", 10.0),
+            ([1e6, 2e3, 2e3, 1.0], "not positive semidefinite", 10.0),
+        ] {
+            let mut stop = harness(json!({}));
+            stop.set("H", &hessian);
+            let message = stop.output(0.0).expect_err("a fault").message;
+            assert!(message.contains(cause), "{message}");
+            assert_eq!(stop.report().value_of("worst_residual"), Some(f64::INFINITY));
+            let mut zero = harness(json!({ "on_fail": "Zero" }));
+            zero.set("H", &hessian);
+            zero.step(0.0).expect("zero");
+            assert_eq!(zero.value("status"), [code]);
+            assert_eq!(zero.report().value_of("worst_residual"), Some(f64::INFINITY));
+        }
     }
 
     #[test]

@@ -196,7 +196,8 @@ pub struct QpMultipliers<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QpResiduals {
     /// `‖D (Hx + g - Aᵀy - z)‖∞` over the scale σ: the largest entry of
-    /// `D (|Hx| + |g| + |Aᵀy + z| + |diag(H) x|)`. Where g is zero, σ is at least the least bound.
+    /// `D (|Hx| + |g| + |Aᵀy + z| + |diag(H) x|)`. Where g is zero, σ and ξ
+    /// are at least the least bound.
     pub stationarity: f64,
     /// Largest violation of a bound, over the length ξ times the row's norm `‖a D‖`, plus the
     /// bound; ξ is `‖x̂‖∞`, plus `‖D g‖∞` if H is not zero, or 1 if that is zero.
@@ -338,6 +339,7 @@ impl Measure {
         if self.slope == 0.0 {
             self.hold = least_bound(qp, units);
             self.scale = nan_max(self.scale, self.hold);
+            self.reach += self.hold;
         }
         if self.is_curved {
             self.reach += self.slope;

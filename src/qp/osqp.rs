@@ -20,6 +20,7 @@ use crate::general::Qp;
 use crate::kkt::{self, ConeMultipliers, QpMultipliers};
 use crate::problem_data::{QpData, is_fixed};
 use crate::status::{Outcome, Status};
+use crate::units::refuse_hessian;
 use osqp::{CscMatrix, Problem, Settings};
 
 /// The value that OSQP treats as infinity.
@@ -110,8 +111,8 @@ impl OsqpSolver {
     ///
     /// `Solved` means OSQP's own test and a residual of [`kkt::qp_residuals`] within a hundred
     /// tolerances, else the answer is `Inaccurate`. An answer without certificate that passes the
-    /// judge is never called infeasible or unbounded. H must be positive semidefinite; if it is
-    /// not, the status is `NumericalTrouble`.
+    /// judge is never called infeasible or unbounded. An H that is not symmetric or not positive
+    /// semidefinite is named by its status.
     ///
     /// # Panics
     /// If a slice has the wrong length.
@@ -136,6 +137,9 @@ impl OsqpSolver {
         let Some(settings) = self.settings().filter(|_| qp.is_valid()) else {
             return stop(x, Status::InvalidData);
         };
+        if let Some(status) = refuse_hessian(qp) {
+            return stop(x, status);
+        }
         if kkt::contradicts_itself(&program) {
             return stop(x, Status::PrimalInfeasible);
         }

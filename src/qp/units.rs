@@ -5,6 +5,9 @@
 //! column in A to one, rows being measured in the units of the others.
 
 use crate::general::Qp;
+use crate::status::Status;
+use legwork_linalg::lanes::padded;
+use legwork_linalg::ldlt;
 
 /// Exponents of diagonal entries this far apart are the same unit for a solver.
 const SPREAD: i32 = 10;
@@ -32,6 +35,33 @@ pub(crate) fn units_into(qp: &Qp<'_>, units: &mut [f64]) -> bool {
         return from_columns(qp, units);
     }
     n > 0 && most - least > SPREAD
+}
+
+/// Eigenvalues of H, in units of the unknowns, down to minus this count as zero.
+const SEMIDEFINITE: f64 = 1e-6;
+
+/// The status of an H that makes the program not convex, if it does; the test of solvers that do
+/// not factor H itself. Allocates.
+pub(crate) fn refuse_hessian(qp: &Qp<'_>) -> Option<Status> {
+    if !qp.is_symmetric() {
+        return Some(Status::Asymmetric);
+    }
+    let n = qp.dim();
+    let stride = padded(n);
+    let mut units = vec![0.0; n];
+    units_into(qp, &mut units);
+    let mut factor = vec![0.0; n * stride];
+    let mut trace = 0.0;
+    for j in 0..n {
+        for i in j..n {
+            factor[j * stride + i] = qp.hessian[j * n + i] * units[i] * units[j];
+        }
+        trace += factor[j * stride + j];
+    }
+    let shift = if trace > 0.0 { SEMIDEFINITE * trace / n as f64 } else { SEMIDEFINITE };
+    (0..n).for_each(|j| factor[j * stride + j] += shift);
+    let is_definite = ldlt::factor(&mut factor, n, stride, &mut vec![0.0; stride], 0.0);
+    (!is_definite).then_some(Status::Indefinite)
 }
 
 /// Gives unknowns of unit 0 that of their column in A.

@@ -10,6 +10,7 @@ use crate::kkt::{self, ConeMultipliers};
 use crate::null_vector::refine;
 use crate::problem_data::ConeProgramData;
 use crate::status::{Outcome, Status};
+use crate::units::refuse_hessian;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 use legwork_linalg::{dot, max_abs};
@@ -406,7 +407,8 @@ impl ClarabelSolver {
     /// finds in the program's own numbers. `PrimalInfeasible` comes with [`Self::multipliers`] that
     /// refute (by [`kkt::infeasible_radius`], in scaled unknowns) every point up to 1e9, or 1e6 if there are cones; if
     /// two bounds contradict each other the multipliers are zero. `Unbounded` comes with
-    /// [`Self::unbounded_direction`]. A certificate that fails the test is `NumericalTrouble`.
+    /// [`Self::unbounded_direction`]. A certificate that fails the test is `NumericalTrouble`. An H
+    /// that is not symmetric or not semidefinite is named by its status.
     ///
     /// # Panics
     /// If a slice of `program` or `x` has the wrong length.
@@ -433,6 +435,9 @@ impl ClarabelSolver {
         self.program.direction.resize(n, 0.0);
         if !program.is_valid() {
             return Outcome::refused(Status::InvalidData);
+        }
+        if let Some(status) = refuse_hessian(&program.linear) {
+            return Outcome::refused(status);
         }
         if kkt::contradicts_itself(program) {
             return Outcome::refused(Status::PrimalInfeasible);

@@ -9,13 +9,13 @@ use crate::general::Qp;
 use crate::kkt::{self, ConeMultipliers, QpMultipliers};
 use crate::problem_data::QpData;
 use crate::status::{Outcome, Status};
-use crate::units::units_into;
+use crate::units::{refuse_hessian, units_into};
 
 /// Residual up to which the judge confirms an answer as solved, and as usable.
 const SOLVED_RESIDUAL: f64 = 1e-7;
 const USABLE_RESIDUAL: f64 = 1e-5;
 /// Least length, in units of the unknowns, of the points that a contradiction leaves.
-const REFUTED_RADIUS: f64 = 1e9;
+const REFUTED_RADIUS: f64 = 1e11;
 /// Largest residual of a direction of unbounded descent.
 const DESCENT_RESIDUAL: f64 = 1e-9;
 
@@ -51,6 +51,9 @@ impl LemkeProgram {
         }
         if !qp.is_valid() {
             return Outcome::refused(Status::InvalidData);
+        }
+        if let Some(status) = refuse_hessian(qp) {
+            return Outcome::refused(status);
         }
         if contradicts_itself(&ConeProgram::from(*qp)) {
             return Outcome::refused(Status::PrimalInfeasible);

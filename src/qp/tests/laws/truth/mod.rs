@@ -2,6 +2,7 @@
 
 mod complementarity;
 mod programs;
+mod stated;
 
 use std::fmt::Write;
 
