@@ -12,6 +12,7 @@ mod editors;
 mod export;
 mod files;
 mod fit;
+mod gains;
 mod graph;
 mod help;
 mod inputs;
