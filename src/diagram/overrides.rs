@@ -133,8 +133,8 @@ impl Document {
     }
 }
 
-/// Names parameters that were set to another unit as the cause of errors of units: these only follow
-/// from them.
+/// Names parameters that were set to another unit as the cause of errors of units, which only
+/// follow from them.
 pub(crate) fn blame(found: &mut Diagnostics, changed: Vec<Diagnostic>) {
     let is_of_unit = |error: &Diagnostic| error.code == "unit-mismatch";
     let is_named = |wrong: &Diagnostic| {

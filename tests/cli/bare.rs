@@ -133,7 +133,7 @@ fn a_rate_from_a_start_without_unit_is_compared_as_it_is() {
         format!(
             "Diagram(run: (stop: \"1 s\", step: \"1 ms\", solver: Rk4), blocks: {{
                 \"a\": Fcn(expression: \"20[1/s^2]*sin(u)\", in: {{ \"u\": \"tilt.position\" }}),
-                \"tilt\": SecondOrderIntegrator(position: 0, velocity: 0.01, in: {{ \"u\": \"a.y\" }}),
+                \"tilt\": SecondOrderIntegrator(velocity: 0.01, in: {{ \"u\": \"a.y\" }}),
             }}, judge: {{ \"most\": Metric(of: \"=abs(tilt.velocity)\", by: Max) }},
             checks: {{ \"slow\": Always(that: \"={rate} < {limit}\") }})"
         )
