@@ -149,7 +149,8 @@ fn a_loop_of_small_numbers_is_solved_beside_them() {
 
 #[test]
 fn a_loop_without_solution_is_not_solved() {
-    let loops: [(&str, fn(f64) -> f64); 9] = [
+    type Named = (&'static str, fn(f64) -> f64);
+    let loops: [Named; 9] = [
         ("one more", |z| z + 1.0),
         ("square", |z| z + z * z + 0.1),
         ("bell", |z| z + 1.0 / (1.0 + z * z)),
