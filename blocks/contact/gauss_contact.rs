@@ -40,9 +40,9 @@ pub(crate) use assembly::{SCALE_GRAVITY, stack_jacobian};
 /// `jacobian` of the problem is then that of the closed mechanism too, so that `J M⁻¹ Jᵀ` is G.
 ///
 /// At velocity level a contact that is farther from the ground than it could come in this step at
-/// its speed and `max_speed` more (`max_rate` for rows without surfaces) is inactive. Only active contacts are assembled, without rows of
-/// the Jacobian that are zero, as the tangential ones of a joint limit: a robot in the air costs
-/// next to nothing.
+/// its speed and `max_speed` more (`max_rate` for rows without surfaces) is inactive. Only active
+/// contacts are assembled, without rows of the Jacobian that are zero, as the tangential ones of a
+/// joint limit: a robot in the air costs next to nothing.
 ///
 /// `cone: Circular` is Coulomb's cone. Solvers of pyramids solve it too: contacts that stick cost
 /// one solve, contacts that slide a few. A pyramid of m sides has axes t₁, t₂ of the contact, on

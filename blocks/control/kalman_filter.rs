@@ -482,7 +482,7 @@ mod tests {
                 let filter = block::<KalmanFilter>(with(more));
                 match a * c < b * b * (1.0 - 1e-9) {
                     true => {
-                        let least = 0.5 * (a + c) - (0.25 * (a - c) * (a - c) + b * b).sqrt();
+                        let least = 0.5 * (a + c) - f64::sqrt(0.25 * (a - c) * (a - c) + b * b);
                         let message = refusal(filter, &[]);
                         assert!(
                             message.contains(&format!("eigenvalue {least:.3e}")[..15]),

@@ -69,16 +69,16 @@ use serde::{Deserialize, Serialize};
 /// | any other, or nearly at rest | `ν⁺ = ν + Δt ν̇`, `q⁺ = q ⊕ Δt ν⁺` | order 1 |
 ///
 /// In flight means that forces on the base sum up to less than 1e-6 m/s² of its mass, weight apart.
-/// Once `Δt ω²` of a base exceeds 0.002/s, or that of a joint 0.5/s, the midpoint rule is taken all
-/// the same. The kick is of first order: under gravity a body that falls for t is `½ g Δt t` too
-/// deep, and `½ Δt m g·(v − v₀)` is missing in its energy, which comes back with v. With
-/// `EulerAngles` the drift of a base that turns is of first order.
+/// Laws of contacts and constraints count on `q⁺ = q ⊕ Δt ν⁺`, so a body or robot that they hold
+/// keeps the explicit drift. The kick is of first order: under gravity a body that falls for t is
+/// `½ g Δt t` too deep, and `½ Δt m g·(v − v₀)` is missing in its energy, which comes back with v.
+/// With `EulerAngles` the drift of a base that turns is of first order.
 ///
 /// Every 32nd step is held against `T⁺ − T = Δt ½ (ν + ν⁺)ᵀ(M ν̇ + C ν)`: energy that no
 /// force accounts for, beyond a tenth of what start and forces brought, is the warning
-/// `makes-energy` or `loses-energy` of the run, with its factor; `Euler` is watched so too. A coordinate whose speed is thrown to and fro by more
-/// than 0.1 m/s or rad/s in 64 steps in a row is the warning `chatters`: the step is too long for
-/// what acts on it.
+/// `makes-energy` or `loses-energy` of the run, with its factor; `Euler` is watched so too. A
+/// coordinate whose speed is thrown to and fro by more than 0.1 m/s or rad/s in 64 steps in a row
+/// is the warning `chatters`: the step is too long for what acts on it.
 ///
 /// Limits of joints are no part of the robot's dynamics. Those of positions are contacts, by
 /// `JointLimits`, which `std:masks/robot_with_contacts.ron` has in it; those of efforts are the

@@ -49,7 +49,8 @@ construct! {
     /// Figures of others, such as a paper's, that are printed beside those of the runs.
     ///
     /// A figure that is not within the tolerance of its own fails the study. Where a difference is
-    /// known, `reason` explains it and `here` bounds our own figure, so that it cannot drift.
+    /// known, `reason` explains it and `here` bounds our own figure, so that it cannot drift; without
+    /// `here` a warning says that nothing bounds it.
     ///
     /// ```ron
     /// Expect(at: { "tau": "0.1 s" }, is: { "rms error": 0.1581 }, within: "3 %"),
@@ -62,7 +63,7 @@ construct! {
         figures as "is": Entries<'n, OfChanges> = required("", "is: { \"column\": 1.0 }"),
         /// How far ours may be from them, as a share of them. Default: 1 %.
         within: Option<&'n Node>,
-        /// Why ours differ. Needs `here`.
+        /// Why ours differ.
         reason: Option<Text<'n>>,
         /// With a reason, our own figures by column: a number, from which a run may be as far as
         /// `within` says, or a list of the least and the greatest.
@@ -401,16 +402,14 @@ fn expected(node: &Node, found: &mut Diagnostics) -> Option<Expected> {
         };
         figure.here = Some(own_range(value, within, found)?);
     }
-    let reason = match (reason, list.iter().find(|figure| figure.here.is_none())) {
-        (Some(reason), Some(figure)) => {
-            let message =
-                format!("a reason needs a bound for our own `{}`, found none", figure.column);
-            let help = format!("write `here: {{ \"{}\": … }}`", figure.column);
-            found.push(Diagnostic::error("missing-field", reason.node.span, message).hint(help));
-            return None;
-        }
-        (reason, _) => reason.map(|reason| reason.value.to_owned()),
-    };
+    if let (Some(reason), Some(figure)) =
+        (&reason, list.iter().find(|figure| figure.here.is_none()))
+    {
+        let message = format!("nothing bounds our own `{}`: it may drift", figure.column);
+        let hint = format!("write `here: {{ \"{}\": … }}`", figure.column);
+        found.push(Diagnostic::warning("unbounded", reason.node.span, message).hint(hint));
+    }
+    let reason = reason.map(|reason| reason.value.to_owned());
     if reason.is_none()
         && let Some(ours) = ours
     {

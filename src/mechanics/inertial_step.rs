@@ -34,9 +34,6 @@ use crate::model::{Model, Tree};
 /// A tree with `Δt (Σ|ω|)²` below this [1/s] keeps the explicit drift: its kinetic energy is then
 /// off by less than a ten-millionth in a second.
 const LEAST_GROWTH: f64 = 1e-7;
-/// A tree that is held, with `Δt |ω|²` of its base and of its joints below these [1/s], keeps the
-/// explicit drift: forces set its energy, and the step under contact is of first order.
-const LEAST_SUPPORTED_GROWTH: [f64; 2] = [2e-3, 0.5];
 /// Force on a floating tree per mass that counts as support [m/s²], and what rounding may add,
 /// per square of speed [m].
 const SUPPORT: [f64; 2] = [1e-6, 1e-9];
@@ -52,11 +49,12 @@ const CONVERGED: [f64; 2] = [1e-4, 1e-13];
 
 /// How forces hold a tree.
 enum Hold {
-    /// Not at all, weight apart, or it moves too fast for the explicit drift.
+    /// Not at all, weight apart.
     Free,
     /// Its joints are driven, or tied to each other, and nothing else acts but weight.
     Flies,
-    /// It is pushed or supported, or its base is fixed and its joints are driven.
+    /// It is pushed or supported, or its base is fixed and its joints are driven. Laws of contacts
+    /// and constraints count on `q⁺ = q ⊕ Δt ν⁺`, so it keeps the explicit drift.
     Held,
 }
 
@@ -137,6 +135,9 @@ impl InertialStep {
         acceleration: &mut [f64],
         shift: &mut [f64],
     ) -> bool {
+        if model.trees.len() > 1 && !all_fly(model, configuration, velocity, acceleration) {
+            return false;
+        }
         let (mut any_body, mut any_tree) = (false, false);
         for (active, tree) in self.active.iter_mut().zip(&model.trees) {
             *active = step * turning(tree, velocity).powi(2) > LEAST_GROWTH;
@@ -186,7 +187,7 @@ impl InertialStep {
             let tree = &model.trees[t];
             self.active[t] &= tree.bodies.len() > 1;
             if self.active[t] {
-                self.active[t] = match self.hold_of(model, tree, velocity, step) {
+                self.active[t] = match self.hold_of(model, tree, velocity) {
                     Hold::Free => true,
                     Hold::Held => false,
                     Hold::Flies => {
@@ -226,22 +227,16 @@ impl InertialStep {
     }
 
     /// How forces hold a tree, by the generalised force that its acceleration shows.
-    fn hold_of(&self, model: &Model, tree: &Tree, velocity: &[f64], step: f64) -> Hold {
+    fn hold_of(&self, model: &Model, tree: &Tree, velocity: &[f64]) -> Hold {
         let rate = turning(tree, velocity);
         let mass = model.bodies[tree.bodies.start].subtree_mass;
-        let (own, force) = (&velocity[tree.v.clone()], &self.force[tree.v.clone()]);
+        let force = &self.force[tree.v.clone()];
         let base = if tree.is_floating() { 6 } else { 0 };
         let most = |numbers: &[f64]| numbers.iter().fold(0.0f64, |most, x| most.max(x.abs()));
         let is_supported =
             base > 0 && most(&force[..3]) > mass * (SUPPORT[0] + SUPPORT[1] * rate * rate);
         let is_driven = most(&force[base..]) > DRIVEN * mass * (1.0 + rate * rate);
         if !is_supported && !is_driven {
-            return Hold::Free;
-        }
-        let spin = if base > 0 { three(&own[3..]).norm_squared() } else { 0.0 };
-        let [least_base, least_joints] = LEAST_SUPPORTED_GROWTH;
-        let joints = most(&own[base..]);
-        if step * spin > least_base && is_supported || step * joints * joints > least_joints {
             return Hold::Free;
         }
         if base > 0 && !is_supported { Hold::Flies } else { Hold::Held }
@@ -495,6 +490,30 @@ impl TreeMomentum {
     }
 }
 
+/// True if a body whose centre of mass has acceleration `push` feels more than its weight.
+fn is_pushed(model: &Model, push: Vector3<f64>, omega: Vector3<f64>) -> bool {
+    (push - model.gravity).norm() > SUPPORT[0] + SUPPORT[1] * omega.norm_squared()
+}
+
+/// True if a world has nothing but bodies that only weight acts on. What one of them touches next is
+/// found at `q ⊕ Δt ν⁺`, so in any other world all keep the explicit drift.
+fn all_fly(model: &Model, q: &[f64], velocity: &[f64], acceleration: &[f64]) -> bool {
+    model.trees.iter().all(|tree| {
+        if !tree.is_floating() || tree.bodies.len() > 1 {
+            return false;
+        }
+        let q = &q[tree.q.clone()];
+        let center = model.bodies[tree.bodies.start].inertia.center_of_mass();
+        let arm = quaternion_to_rotation([q[3], q[4], q[5], q[6]]) * center;
+        let omega = three(&velocity[tree.v.clone()][3..]);
+        let acceleration = &acceleration[tree.v.clone()];
+        let push = three(acceleration)
+            + three(&acceleration[3..]).cross(&arm)
+            + omega.cross(&omega.cross(&arm));
+        !is_pushed(model, push, omega)
+    })
+}
+
 /// The drift of a body that floats alone; q and ν are its own.
 fn replace_body(
     model: &Model,
@@ -515,9 +534,7 @@ fn replace_body(
     let (linear, angular) = (three(acceleration), three(&acceleration[3..]));
 
     let push = linear + angular.cross(&arm) + omega.cross(&omega.cross(&arm));
-    let is_supported =
-        (push - model.gravity).norm() > SUPPORT[0] + SUPPORT[1] * omega.norm_squared();
-    if is_supported && step * omega.norm_squared() <= LEAST_SUPPORTED_GROWTH[0] {
+    if is_pushed(model, push, omega) {
         return false;
     }
 

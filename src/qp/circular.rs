@@ -10,15 +10,15 @@
 //! problem with turned axes and κ in R. It converges quadratically, whether contacts slide fast or
 //! are about to stop. The facets along ±e bound a step to 45°.
 //!
-//! What 30 passes leave unsolved goes to the interior-point method, which knows the cone. Around a
-//! solver of Coulomb's law the passes are the same, as s is the multiplier there too; what they
-//! leave unsolved is then left.
+//! What 30 passes leave unsolved goes to accelerated gradients, which know the cone. Around a solver
+//! of Coulomb's law the passes are the same, as s is the multiplier there too; what they leave
+//! unsolved is then left.
 //!
 //! # References
 //! - J. Nocedal, S. Wright, *Numerical Optimization* (2006), ch. 18: sequential quadratic
 //!   programming.
 
-use crate::clarabel::ClarabelSolver;
+use crate::accelerated_gradient::AcceleratedGradient;
 use crate::cone::{Cone, ConeShape, PyramidFit};
 use crate::contact_problem::{ContactProblem, ContactSolver};
 use crate::kkt;
@@ -47,14 +47,16 @@ pub struct CircularPasses {
     compliance: Vec<f64>,
     acceleration: Vec<f64>,
     best: Vec<f64>,
-    /// Made for the first problem that the passes do not solve.
-    last_resort: Option<Box<ClarabelSolver>>,
+    /// For problems that the passes do not solve.
+    last_resort: AcceleratedGradient,
 }
 
 /// Sides of the pyramids that [`CircularPasses`] has solved.
 pub const CIRCULAR_SIDES: usize = 4;
 /// Most passes.
 const PASSES: u32 = 30;
+/// Most iterations of the last resort.
+const GRADIENTS: u32 = 2000;
 /// Natural residual, relative to the force scale, at which the passes end [1].
 const TOLERANCE: f64 = 1e-9;
 /// Natural residual of a solved problem, relative to the force scale [1]. A redundant problem has
@@ -90,7 +92,7 @@ impl CircularPasses {
             compliance: Vec::new(),
             acceleration: Vec::new(),
             best: Vec::new(),
-            last_resort: None,
+            last_resort: AcceleratedGradient::new(contact_count, GRADIENTS, TOLERANCE),
         };
         passes.reserve(contact_count);
         passes
@@ -109,12 +111,11 @@ impl CircularPasses {
     /// Numbers that it keeps for `contact_count` contacts.
     #[must_use]
     pub fn numbers(contact_count: u64) -> u64 {
-        9 * contact_count * contact_count + 14 * contact_count
+        9 * contact_count * contact_count + 64 * contact_count
     }
 
     /// Solves `problem`, whose cone is circular; `pyramid` solves each [`Pass`] and writes its
-    /// forces, in the axes of the pass. Allocates only for more contacts than before, and for the
-    /// first problem that the passes do not solve.
+    /// forces, in the axes of the pass. Allocates only for more contacts than before.
     ///
     /// `forces` (3k, \[N\]) lie in the cones. The residual of the outcome is that of
     /// [`kkt`] for the law; iterations are those of all passes.
@@ -187,7 +188,7 @@ impl CircularPasses {
             forces.copy_from_slice(&self.best);
             return Ok(Outcome { status: status_of(best), iterations, residual: best });
         }
-        Ok(self.by_interior_points(problem, forces, best, iterations))
+        Ok(self.by_gradients(problem, forces, best, iterations))
     }
 
     /// That of the law, with the acceleration that these forces cause.
@@ -198,18 +199,17 @@ impl CircularPasses {
         }
     }
 
-    /// The answer of the interior-point method, or what the passes left if that is better.
+    /// The answer of accelerated gradients from the best of the passes, or that best if it is better.
     #[cold]
-    fn by_interior_points(
+    fn by_gradients(
         &mut self,
         problem: &ContactProblem<'_>,
         forces: &mut [f64],
         best: f64,
         iterations: u32,
     ) -> Outcome {
-        let solver =
-            self.last_resort.get_or_insert_with(|| Box::new(ClarabelSolver::new(TOLERANCE, 200)));
-        let found = solver.solve(problem, forces);
+        forces.copy_from_slice(&self.best);
+        let found = self.last_resort.solve_warm(problem, forces);
         let iterations = iterations.saturating_add(found.iterations);
         if found.status.is_usable() && (found.residual <= best || best.is_nan()) {
             return Outcome { iterations, ..found };
@@ -323,7 +323,8 @@ pub struct CircularByPyramids<S> {
 }
 
 impl<S: ContactSolver> CircularByPyramids<S> {
-    /// Wraps `inner`, which solves the convex law, with memory for `contact_count` contacts; see [`CircularPasses`].
+    /// Wraps `inner`, which solves the convex law, with memory for `contact_count` contacts; see
+    /// [`CircularPasses`].
     #[must_use]
     pub fn new(inner: S, contact_count: usize) -> Self {
         Self { inner, passes: CircularPasses::new(SlidingLaw::Convex, contact_count) }

@@ -338,12 +338,12 @@ fn compared(expect: &Expected, cell: &Cell, end: &End) -> Vec<Compared> {
         let found = figure.and_then(|figure| figure.value);
         let tolerance = expect.within * expected.abs();
         let agrees = found.is_some_and(|found| (found - expected).abs() <= tolerance);
-        let is_ours = |[least, greatest]: [f64; 2]| {
+        let is_ours = here.is_none_or(|[least, greatest]| {
             found.is_some_and(|found| (least..=greatest).contains(&found))
-        };
-        let agreement = match (&expect.reason, *here) {
+        });
+        let agreement = match &expect.reason {
             _ if agrees => Agreement::Agrees,
-            (Some(reason), Some(here)) if is_ours(here) => Agreement::Differs(reason.clone()),
+            Some(reason) if is_ours => Agreement::Differs(reason.clone()),
             _ => Agreement::Fails,
         };
         Compared {

@@ -123,7 +123,6 @@ fn mistakes_of_a_study_have_their_place() {
     for (written, instead, said, at) in [
         ("diagram: \"ramp.ron\"", "diagram: \"rump.ron\"", "did you mean `", "3:14"),
         ("\"up\", \"down\"", "\"up\", \"dawn\"", "has no choice `dawn`", "7:23"),
-        (", here: { \"end\": [-2.1, 0.1] }", "", "a reason needs a bound", "16:67"),
         ("reason: \"the paper goes up\", ", "", "needs a `reason`", "16:65"),
         ("here: { \"end\"", "here: { \"and\"", "no figure `and`", "16:96"),
         ("[-2.1, 0.1]", "[-2.1]", "the least and the greatest", "16:103"),

@@ -186,8 +186,8 @@ fn at_rest_feet_sink_as_the_law_has_it() {
     };
     let laws: [(Pairs<'_>, f64, f64); 3] = [
         (&[], 1.8e6, 1.5),
-        (&[("contact.exponent", "1"), ("contact.stiffness", "4e4")], 4e4, 1.0),
-        (&[("contact.exponent", "2.2"), ("contact.stiffness", "4e8")], 4e8, 2.2),
+        (&[("exponent", "1"), ("stiffness", "4e4")], 4e4, 1.0),
+        (&[("exponent", "2.2"), ("stiffness", "4e8")], 4e8, 2.2),
     ];
     for (law, stiffness, exponent) in laws {
         let imbalance = |lean: f64| {
@@ -285,7 +285,7 @@ fn energy_is_accounted_for() {
     let laws: [Pairs<'_>; 4] = [
         &[],
         &[("contact.per_axis", "true"), ANGLES],
-        &[("contact.exponent", "1"), ("contact.stiffness", "4e4")],
+        &[("exponent", "1"), ("stiffness", "4e4")],
         &[("run.solver", "Esdirk(rtol: 1e-9, atol: 1e-10)")],
     ];
     for law in laws {

@@ -47,10 +47,15 @@ struct Scaled {
 }
 
 impl Scaled {
+    /// Memory for a program of this size, as content: a copy of an empty list has no memory.
     fn reserve(&mut self, n: usize, m: usize) {
-        self.hessian.reserve(n * n);
-        self.gradient.reserve(n);
-        self.rows.reserve(n * m);
+        for (values, count) in
+            [(&mut self.hessian, n * n), (&mut self.gradient, n), (&mut self.rows, n * m)]
+        {
+            if values.len() < count {
+                values.resize(count, 0.0);
+            }
+        }
     }
 
     /// `D H D`, `D g` and `A D`: exact, D being powers of two.
@@ -116,7 +121,6 @@ impl GeneralActiveSet {
     pub fn new(dim: usize, row_count: usize) -> Self {
         let mut solver = Self::default();
         solver.reserve(dim, row_count);
-        solver.scaled.reserve(dim, row_count);
         solver
     }
 
@@ -138,6 +142,7 @@ impl GeneralActiveSet {
         }
         self.normal.clear();
         self.normal.resize(padded(n), 0.0);
+        self.scaled.reserve(n, m);
     }
 
     /// Multipliers y of the rows and z of the bounds from the last solve, in the sign convention of
