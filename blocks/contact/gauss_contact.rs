@@ -98,7 +98,7 @@ pub(crate) use assembly::{SCALE_GRAVITY, stack_jacobian};
     in  mu?: Vector::of(&k), "1", "friction as a signal, in the place of the parameter";
     in  constraints?: ConstraintsBus::of(&ConstraintBus::new(&nv), &m), _,
         "closed loops and held frames";
-    let kind = ContactProblemBus::cone(self.cone != Cone::Circular);
+    let kind = ContactProblemBus::cone(self.chosen_cone() != Cone::Circular);
     out problem: ContactProblemBus::new(&k, &nv, kind), _, "for a solver block";
     ports.forward(problem, ContactProblemBus::FACTOR, dynamics, DynamicsBus::FACTOR);
     ports.checks_itself(problem);
@@ -111,9 +111,9 @@ pub struct GaussContact {
     /// Which quantity the constraints are on; default `Velocity`.
     #[default]
     pub level: Level,
-    /// Friction cone: `Circular` (the default, Coulomb's), `Pyramid(sides: 4, fit: Inscribed)`.
-    #[default = Cone::Circular]
-    pub cone: Cone,
+    /// Friction cone: `Circular` (the default, Coulomb's), `Pyramid(sides: 4, fit: Inscribed)` (the
+    /// default at acceleration level, where J̇ν turns friction by `Δt ω` off the slip).
+    pub cone: Option<Cone>,
     /// Velocity level: highest speed at which a penetrating contact is pushed out [m/s]; from
     /// the default a body jumps 0.02 mm.
     #[default = "0.02 m/s"]
@@ -162,9 +162,17 @@ pub enum Level {
 }
 
 impl GaussContact {
+    /// The cone that was chosen, or the one of the level.
+    fn chosen_cone(&self) -> Cone {
+        self.cone.unwrap_or(match self.level {
+            Level::Velocity => Cone::Circular,
+            Level::Acceleration => Cone::default(),
+        })
+    }
+
     /// The cone, if the parameters fit together and the run's solver fits them.
     fn cone(&self, ports: &mut Ports<'_>) -> Result<ConeShape, Invalid> {
-        let cone = cone_shape(self.cone)?;
+        let cone = cone_shape(self.chosen_cone())?;
         if self.recovery_share.value() > 1.0 {
             let found = self.recovery_share.value();
             let message = format!("expected a share of at most 1, found {found}");

@@ -49,6 +49,8 @@ pub struct CircularPasses {
     best: Vec<f64>,
     /// For problems that the passes do not solve.
     last_resort: AcceleratedGradient,
+    /// Whether the last problem went there.
+    is_last_resort: bool,
 }
 
 /// Sides of the pyramids that [`CircularPasses`] has solved.
@@ -93,6 +95,7 @@ impl CircularPasses {
             acceleration: Vec::new(),
             best: Vec::new(),
             last_resort: AcceleratedGradient::new(contact_count, GRADIENTS, TOLERANCE),
+            is_last_resort: false,
         };
         passes.reserve(contact_count);
         passes
@@ -131,6 +134,7 @@ impl CircularPasses {
         forces: &mut [f64],
         mut pyramid: impl FnMut(&Pass<'_>, &mut [f64]) -> Result<Outcome, E>,
     ) -> Result<Outcome, E> {
+        self.is_last_resort = false;
         let first = ContactProblem { cone: &self.pyramid, ..*problem };
         let found = pyramid(&Pass { problem: first, directions: &[] }, forces)?;
         if !found.status.is_usable() || is_inside(problem, forces) {
@@ -208,6 +212,7 @@ impl CircularPasses {
         best: f64,
         iterations: u32,
     ) -> Outcome {
+        self.is_last_resort = true;
         forces.copy_from_slice(&self.best);
         let found = self.last_resort.solve_warm(problem, forces);
         let iterations = iterations.saturating_add(found.iterations);
