@@ -7,7 +7,7 @@ use crate::signal::shape;
 use crate::signal::table::Interpolation;
 use crate::sources::timetable::{After, Player, Timetable, played};
 
-/// A signal over time from columns of a table: values separated by commas, semicolons or tabs.
+/// A signal over time from columns of a table with commas, semicolons or tabs.
 ///
 /// The first line names the columns, with or without their units, as in `pd.tau[2] [N*m]`; numbers
 /// of a column in `mm` are converted. Other spellings of units are read too: `x (mm)`, `x in mm`,

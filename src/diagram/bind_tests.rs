@@ -180,7 +180,7 @@ fn mistakes_name_place_expectation_and_remedy() {
         (
             "kp: \"=kp*1[m]\"",
             "\"=kp*1[m]\"",
-            "expected a quantity in N*m/rad, found one in kg*m^3/rad/s^2",
+            "expected a quantity in N*m/rad, found one in N*m^2/rad",
             "",
         ),
         ("kp: inf", "inf", "expected a finite value, found inf", ""),
