@@ -110,7 +110,8 @@ impl Unit {
     pub const WATT: Self = Self::new(1, 2, -3, 0);
     /// Kilogram square metre, kg m².
     pub const KILOGRAM_SQUARE_METRE: Self = Self::new(1, 2, 0, 0);
-    /// Second of the run's time, as derivatives and integrals bring it: not [stated](Self::is_stated).
+    /// Second of the run's time, as derivatives and integrals bring it: not
+    /// [stated](Self::is_stated).
     pub const RUN_SECOND: Self = Self { implied: [0, DENOMINATOR], ..Self::SECOND };
     /// Radian of the result of an inverse trigonometric function: not [stated](Self::is_stated).
     pub const RESULT_RADIAN: Self = Self { implied: [DENOMINATOR, 0], ..Self::RADIAN };

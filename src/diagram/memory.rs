@@ -13,7 +13,8 @@ use crate::layout::Layout;
 
 /// Bytes of a number.
 const NUMBER: u64 = size_of::<f64>() as u64;
-/// Copies of a run's state that are in memory together: the run, and, of `legwork step`, the begin of
+/// Copies of a run's state that are in memory together: the run, and, of `legwork step`, the begin
+/// of
 /// the step and two snapshots before it. `legwork run` has two, and three after a fault.
 const COPIES: u64 = 4;
 /// Numbers that a run keeps for each number of the signals: its copies, and rows on their way.

@@ -49,7 +49,8 @@ construct! {
     /// Figures of others, such as a paper's, that are printed beside those of the runs.
     ///
     /// A figure that is not within the tolerance of its own fails the study. Where a difference is
-    /// known, `reason` explains it and `here` bounds our own figure, so that it cannot drift; without
+    /// known, `reason` explains it and `here` bounds our own figure, so that it cannot drift;
+    /// without
     /// `here` a warning says that nothing bounds it.
     ///
     /// ```ron

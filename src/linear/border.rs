@@ -55,7 +55,8 @@ pub struct Split {
 /// at most `precision` times the norm of A for a pole λ, where states and inputs are scaled. A pole
 /// within the square root of `precision` of the border of stability is on it.
 ///
-/// With `x = N z + V v`, where the columns of V span the invariant subspace of fixed directions, the
+/// With `x = N z + V v`, where the columns of V span the invariant subspace of fixed directions,
+/// the
 /// motion of z is `ż = Aᵣ z + Bᵣ u`, free of v: poles of the loop are those of z and the fixed
 /// ones. If z and v share a pole that couples them, V is the best approximation in the sense of
 /// least squares; poles are the same.
@@ -253,7 +254,8 @@ fn orthonormal(vectors: &Mat<f64>) -> Result<(Mat<f64>, usize), Error> {
     Ok((svd.U().to_owned(), rank))
 }
 
-/// Y of the invariant complement `V = W + N Y`: `Aᵣ Y + Nᵀ A W = Y F`, group by group from the last.
+/// Y of the invariant complement `V = W + N Y`: `Aᵣ Y + Nᵀ A W = Y F`, group by group from the
+/// last.
 fn complement(found: &Directions, a: &Mat<f64>, a_rest: &Mat<f64>) -> Result<Mat<f64>, Error> {
     let (w, rest) = (&found.left, &found.rest);
     let (r, k) = (rest.ncols(), w.ncols());

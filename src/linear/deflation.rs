@@ -10,7 +10,8 @@ use crate::system::System;
 ///
 /// Feedback gives the first pole an eigenvector x: `[A − λ, −B] [x; k] = 0`, with the least k for
 /// its length. In an orthonormal basis that begins with x the loop is block triangular, and the
-/// remaining poles are placed on its last block. States and inputs should be scaled. A pole repeated more often than there are
+/// remaining poles are placed on its last block. States and inputs should be scaled. A pole
+/// repeated more often than there are
 /// independent inputs gets Jordan blocks.
 ///
 /// # Errors

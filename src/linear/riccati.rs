@@ -109,7 +109,8 @@ pub(crate) fn riccati_of(
             _ => Err(Error::Request("expected at least one input, found none".to_owned())),
         };
     }
-    // Scaled states x = D z: D⁻¹ A D, D⁻¹ B, D Q D, D N; then X = D⁻¹ Z D⁻¹. Powers of two are exact.
+    // Scaled states x = D z: D⁻¹ A D, D⁻¹ B, D Q D, D N; then X = D⁻¹ Z D⁻¹. Powers of two are
+    // exact.
     let (a, d) = balance(system.a.as_ref());
     let scaled = System {
         a,

@@ -26,7 +26,8 @@ impl EnergyBalance {
         }
     }
 
-    /// Balance of a step: writes for each tree that moves its kinetic energy at the beginning, the work of
+    /// Balance of a step: writes for each tree that moves its kinetic energy at the beginning, the
+    /// work of
     /// forces and the energy that neither accounts for [J].
     ///
     /// ```text

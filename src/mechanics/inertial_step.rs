@@ -495,7 +495,8 @@ fn is_pushed(model: &Model, push: Vector3<f64>, omega: Vector3<f64>) -> bool {
     (push - model.gravity).norm() > SUPPORT[0] + SUPPORT[1] * omega.norm_squared()
 }
 
-/// True if a world has nothing but bodies that only weight acts on. What one of them touches next is
+/// True if a world has nothing but bodies that only weight acts on. What one of them touches next
+/// is
 /// found at `q ⊕ Δt ν⁺`, so in any other world all keep the explicit drift.
 fn all_fly(model: &Model, q: &[f64], velocity: &[f64], acceleration: &[f64]) -> bool {
     model.trees.iter().all(|tree| {

@@ -10,7 +10,8 @@
 //!
 //! The step is quasi-constant: differences belong to one h and are interpolated to another when it
 //! changes, which is considered after k + 1 equal steps, with the order. A step that fails the
-//! error test goes on with order k - 1 if that allows a longer step, and in any case from its second
+//! error test goes on with order k - 1 if that allows a longer step, and in any case from its
+//! second
 //! failure on. Dense output is the interpolation polynomial of the step's order k through the last
 //! k + 1 solutions; attempts at the next step that all fail leave it as it is.
 //!

@@ -10,7 +10,8 @@
 //! problem with turned axes and κ in R. It converges quadratically, whether contacts slide fast or
 //! are about to stop. The facets along ±e bound a step to 45°.
 //!
-//! What 30 passes leave unsolved goes to accelerated gradients, which know the cone. Around a solver
+//! What 30 passes leave unsolved goes to accelerated gradients, which know the cone. Around a
+//! solver
 //! of Coulomb's law the passes are the same, as s is the multiplier there too; what they leave
 //! unsolved is then left.
 //!
@@ -203,7 +204,8 @@ impl CircularPasses {
         }
     }
 
-    /// The answer of accelerated gradients from the best of the passes, or that best if it is better.
+    /// The answer of accelerated gradients from the best of the passes, or that best if it is
+    /// better.
     #[cold]
     fn by_gradients(
         &mut self,

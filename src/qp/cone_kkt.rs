@@ -168,7 +168,8 @@ pub fn contradicts_itself(program: &ConeProgram<'_>) -> bool {
 /// feasible program, ∞ or NaN is no evidence.
 ///
 /// Such a direction has `H d = 0`, `gᵀd < 0`, and moves along or away from all constraints. With
-/// `x = D x̂` in the program's own units ([`QpResiduals`]) and d̂ of largest entry 1, the residual is
+/// `x = D x̂` in the program's own units ([`QpResiduals`]) and d̂ of largest entry 1, the residual
+/// is
 /// the largest violation of these, relative to the norm of each row, divided by the relative
 /// decrease `-gᵀd / ‖D g‖∞`. Every solution has x̂ or multipliers (over `‖D g‖∞`) whose sum is at
 /// least one over the residual. Allocates.

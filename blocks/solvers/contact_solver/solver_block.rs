@@ -2,7 +2,8 @@
 
 /// Makes the struct of a contact-solver block and its [`legwork_block::Block`]: it gets the ports
 /// and the parameters that all have beside its own. Before the struct stand the cones that the
-/// method knows, `pyramids` (`pyramids of coulomb` under that law) or `all cones`, and what its iterations are.
+/// method knows, `pyramids` (`pyramids of coulomb` under that law) or `all cones`, and what its
+/// iterations are.
 ///
 /// The method is a function `method(&self, size: ProblemSize) -> Method` of the struct, and
 /// `method_numbers(size: ProblemSize) -> u64` how many numbers it keeps.

@@ -108,7 +108,8 @@ pub(super) fn parameters(text: &str) -> Result<Vec<Parameter>, String> {
     Ok(out)
 }
 
-/// A default: `${…}` and texts in quotes may have blanks in them. Double quotes stay, and single ones
+/// A default: `${…}` and texts in quotes may have blanks in them. Double quotes stay, and single
+/// ones
 /// until the text is read as a literal.
 fn value(text: &str) -> Result<(String, &str), String> {
     let text = text.trim_start();

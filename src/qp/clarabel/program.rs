@@ -405,7 +405,8 @@ impl ClarabelSolver {
     ///
     /// `Solved` and `Inaccurate` are what Clarabel says, corrected by what [`kkt::cone_residuals`]
     /// finds in the program's own numbers. `PrimalInfeasible` comes with [`Self::multipliers`] that
-    /// refute (by [`kkt::infeasible_radius`], in scaled unknowns) every point up to 1e9, or 1e6 if there are cones; if
+    /// refute (by [`kkt::infeasible_radius`], in scaled unknowns) every point up to 1e9, or 1e6 if
+    /// there are cones; if
     /// two bounds contradict each other the multipliers are zero. `Unbounded` comes with
     /// [`Self::unbounded_direction`]. A certificate that fails the test is `NumericalTrouble`. An H
     /// that is not symmetric or not semidefinite is named by its status.

@@ -5,7 +5,8 @@
 //! the sum of, `e_i = |q_i| + Σ_j |M_ij| |z_j| + 1e-4 r_i`, an unknown by its largest share in a
 //! slack, `max_j |M_ji| |z_i| / e_j`, or, without effect on any, by `|z_i| / (1 + |z|∞)`. Where all
 //! terms of a row vanish, `r_i` is the size that they could have: `max_j |M_ij| / s_j` times the
-//! largest `s_j |z_j|`, with the units `s_j = max_i |M_ij| / max_k |M_ik|`. They are backward errors: at a figure of 1e-12 the answer is exact
+//! largest `s_j |z_j|`, with the units `s_j = max_i |M_ij| / max_k |M_ik|`. They are backward
+//! errors: at a figure of 1e-12 the answer is exact
 //! for data that differ by 1e-12 of each entry's size.
 
 use crate::general::Qp;

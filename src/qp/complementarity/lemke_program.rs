@@ -78,7 +78,8 @@ impl LemkeProgram {
     }
 
     /// What a certificate of the complementarity problem proves of the program: `y = (d, u)` with
-    /// `Hd = 0`, `A d ≥ 0`, `Aᵀu ≤ 0` and `gᵀd < bᵀu` has a direction of descent without end in d or
+    /// `Hd = 0`, `A d ≥ 0`, `Aᵀu ≤ 0` and `gᵀd < bᵀu` has a direction of descent without end in d
+    /// or
     /// a contradiction of the rows in u.
     fn refuted(&mut self, qp: &Qp<'_>, form: &QpLcp, proof: &[f64], x: &mut [f64]) -> Status {
         let program = ConeProgram::from(*qp);

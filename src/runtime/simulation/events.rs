@@ -170,7 +170,8 @@ impl Scratch {
     }
 
     /// Narrows a part of the kernel's last step, at whose end a guard has crossed, to the first
-    /// crossing. `x` is left at the far side of a bracket as narrow as numbers are. Returns its time
+    /// crossing. `x` is left at the far side of a bracket as narrow as numbers are. Returns its
+    /// time
     /// since the major step [s].
     pub(super) fn locate(
         &mut self,

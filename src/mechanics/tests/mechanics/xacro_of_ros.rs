@@ -1,4 +1,5 @@
-//! Expressions and elements of xacro beside what the ROS package makes of them, and what is bounded.
+//! Expressions and elements of xacro beside what the ROS package makes of them, and what is
+//! bounded.
 
 use std::collections::BTreeMap;
 
