@@ -41,7 +41,7 @@ static FACTORS: LazyLock<Vec<(Unit, &str)>> =
 
 fn units_of(texts: &[&'static str]) -> Vec<(Unit, &'static str)> {
     let unit = |text: &'static str| Some((parse_unit(text).ok()?.0, text));
-    texts.iter().filter_map(|text| unit(*text)).collect()
+    texts.iter().filter_map(|text| unit(text)).collect()
 }
 
 /// Powers of units that have names, and exponents of base units [1/12].

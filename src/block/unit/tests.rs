@@ -213,7 +213,7 @@ fn products_are_written_in_the_units_of_the_field() {
         ("m/kg/s^2", "N/kg^2"),
         ("kg*m^2/A^2/s^2", "H"),
         ("A^2*s^4/kg/m^2", "F"),
-        ("kg*m^2/A^2/s^4", "ohm/s"),
+        ("kg*m^2/A^2/s^4", "1/F"),
         ("A*s", "A*s"),
         ("A^2*s", "A^2*s"),
         ("m/s^2", "m/s^2"),
