@@ -2,12 +2,12 @@
 //!
 //! The judge knows the problem alone. Its scaled figures do not change when unknowns and rows are
 //! rescaled (`M → D M D'`, D and D' positive diagonal): a slack is measured against the terms it is
-//! the sum of, `e_i = |q_i| + Σ_j |M_ij| |z_j| + 1e-4 r_i`, an unknown by its largest share in a
-//! slack, `max_j |M_ji| |z_i| / e_j`, or, without effect on any, by `|z_i| / (1 + |z|∞)`. Where all
-//! terms of a row vanish, `r_i` is the size that they could have: `max_j |M_ij| / s_j` times the
-//! largest `s_j |z_j|`, with the units `s_j = max_i |M_ij| / max_k |M_ik|`. They are backward
-//! errors: at a figure of 1e-12 the answer is exact
-//! for data that differ by 1e-12 of each entry's size.
+//! the sum of, `e_i = |q_i| + Σ_j |M_ij| |z_j|`, but at least `1e-4 r_i`; an unknown by its largest
+//! share in a slack, `max_j |M_ji| |z_i| / e_j`, or, without effect on any, by
+//! `|z_i| / (1 + |z|∞)`. `r_i` is the size that the terms of a row could have:
+//! `max_j |M_ij| / s_j` times the largest `s_j |z_j|`, with the units
+//! `s_j = max_i |M_ij| / max_k |M_ik|`. The figures are backward errors: at 1e-12 the answer is
+//! exact for data that differ by 1e-12 of each entry's size.
 
 use crate::general::Qp;
 use legwork_linalg::all_finite;
@@ -173,21 +173,23 @@ pub fn lcp_residuals(
     let n = lcp.dim();
     assert_eq!((z.len(), slack.len(), terms.len()), (n, n, n), "z, slack and terms need n values");
     typical_terms(lcp, z, slack, terms);
-    slack.copy_from_slice(lcp.vector);
-    for (term, q) in terms.iter_mut().zip(lcp.vector) {
-        *term = FLOOR * *term + q.abs();
+    for (size, q) in slack.iter_mut().zip(lcp.vector) {
+        *size = q.abs();
     }
-    for (j, &z) in z.iter().enumerate() {
-        if z != 0.0 {
-            for ((slack, term), m) in slack.iter_mut().zip(terms.iter_mut()).zip(lcp.column(j)) {
-                *slack += m * z;
-                *term += m.abs() * z.abs();
-            }
+    let used = || z.iter().enumerate().filter(|(_, z)| **z != 0.0);
+    for (j, z) in used() {
+        for (size, m) in slack.iter_mut().zip(lcp.column(j)) {
+            *size += m.abs() * z.abs();
         }
     }
-    for term in terms.iter_mut() {
-        if *term == 0.0 {
-            *term = 1.0;
+    for (term, size) in terms.iter_mut().zip(slack.iter()) {
+        let size = nan_max(FLOOR * *term, *size);
+        *term = if size == 0.0 { 1.0 } else { size };
+    }
+    slack.copy_from_slice(lcp.vector);
+    for (j, z) in used() {
+        for (slack, m) in slack.iter_mut().zip(lcp.column(j)) {
+            *slack += m * z;
         }
     }
     let largest = z.iter().fold(0.0, |largest, z| nan_max(largest, z.abs()));
