@@ -173,9 +173,9 @@ pub fn contact_points(count: &Dim, nv: &Dim) -> ContactPointsBus {
 /// `ContactProblem(cone)`: what every contact solver is given, for k contacts:
 /// `min ½ fᵀ(G + R)f + bᵀf` over forces in the friction cones.
 ///
-/// The argument says which cones they are, `pyramid` or `circular`, as the block that assembles the
-/// problem knows. Every solver block takes both. Diagrams write the bus without it: inference finds
-/// it.
+/// The argument `cone` is the kind of the cones, `pyramid` or `circular`. The block that assembles
+/// the problem sets it; every solver block takes both. Diagrams write the bus without the argument:
+/// inference finds it.
 #[bus_type(
     |count: &Dim, nv: &Dim, cone: Arg|
     let rows = 3 * count.clone();

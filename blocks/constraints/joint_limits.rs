@@ -62,8 +62,8 @@ pub struct JointLimits {
     pub margin: Option<PerJoint<Scalar>>,
     /// Names or patterns (`*` stands for any characters) of joints with limits; default all.
     pub joints: Option<Vec<String>>,
-    /// Speed that no joint gains within a step [m/s, for turning joints rad/s], as `max_rate` of
-    /// `GaussContact`.
+    /// Largest speed that a joint can gain within a step [m/s; turning joints rad/s], like
+    /// `max_rate` of `GaussContact`.
     #[default = "50 m/s"]
     pub max_speed: Positive<Velocity>,
 }

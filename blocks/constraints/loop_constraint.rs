@@ -55,11 +55,10 @@ pub(crate) use held::Rows;
 /// is open at the start would be closed in one step, so that φ/Δt is limited to `max_speed` and
 /// `max_turn_rate`: it closes at that speed, and is not called a fault.
 ///
-/// `in: { "constraints": Join(["left.constraint", "right.constraint"]) }` hands the outputs
-/// `constraint` of some to `ConstraintSolver`, `GaussContact`, `Impact` and
-/// `ConstrainedAcceleration`; `collect: { "all": Array("loop.constraint") }` joins those of a
-/// `ForEach`. Loops may be
-/// redundant.
+/// `in: { "constraints": Join(["left.constraint", "right.constraint"]) }` connects the outputs
+/// `constraint` of several blocks to `ConstraintSolver`, `GaussContact`, `Impact` and
+/// `ConstrainedAcceleration`. `collect: { "all": Array("loop.constraint") }` joins those of a
+/// `ForEach`. Loops may be redundant.
 ///
 /// References: J. Baumgarte, *Stabilization of constraints and integrals of motion in dynamical
 /// systems* (1972); J.-P. Ryckaert et al., *Numerical integration of the cartesian equations of

@@ -41,20 +41,21 @@ pub(crate) use assembly::{SCALE_GRAVITY, stack_jacobian};
 ///
 /// At velocity level a contact that is farther from the ground than it could come in this step at
 /// its speed and `max_speed` more (`max_rate` for rows without surfaces) is inactive. Only active
-/// contacts are assembled, without rows of the Jacobian that are zero, as the tangential ones of a
-/// joint limit: a robot in the air costs next to nothing.
+/// contacts are assembled. Rows of the Jacobian that are zero, such as the tangential rows of a
+/// joint limit, are left out: a robot in the air costs next to nothing.
 ///
 /// `cone: Circular` is Coulomb's cone. Solvers of pyramids solve it too: contacts that stick cost
-/// one solve, contacts that slide a few. A pyramid of m sides has axes t₁, t₂ of the contact, on
-/// level ground the world's x and y, and errs by direction:
+/// one solve, contacts that slide a few. The axes t₁, t₂ of a pyramid with m sides are those of the
+/// contact: on level ground the world's x and y. The error of a pyramid depends on the direction:
 ///
 /// | pyramid | friction over μ f_n | 4 sides | 8 | 16 |
 /// |---|---|---|---|---|
 /// | `Inscribed` | `cos(π/m)` to 1, most along t₁ | −29 % | −7.6 % | −1.9 % |
 /// | `Circumscribed` | 1 to `1/cos(π/m)`, least along t₁ | +41 % | +8.2 % | +2.0 % |
 ///
-/// A sliding body goes `1/cos(π/m)` times as far midway between the edges of an inscribed pyramid.
-/// Elsewhere friction points along an edge, up to π/m off the slip: the body swerves.
+/// A body that slides midway between two edges of an inscribed pyramid goes `1/cos(π/m)` times as
+/// far. In other directions friction points along an edge, up to π/m away from the slip: the body
+/// swerves.
 ///
 /// The diagonal R of the problem holds the regularisation, which makes the forces of redundant
 /// contacts unique. With `stiffness` the ground gives way, at velocity level:
@@ -111,8 +112,8 @@ pub struct GaussContact {
     /// Which quantity the constraints are on; default `Velocity`.
     #[default]
     pub level: Level,
-    /// Friction cone: `Circular` (the default, Coulomb's), `Pyramid(sides: 4, fit: Inscribed)` (the
-    /// default at acceleration level, where J̇ν turns friction by `Δt ω` off the slip).
+    /// Friction cone: `Circular` (the default, Coulomb's) or `Pyramid(sides: 4, fit: Inscribed)`
+    /// (the default at acceleration level, where J̇ν turns friction by `Δt ω` away from the slip).
     pub cone: Option<Cone>,
     /// Velocity level: highest speed at which a penetrating contact is pushed out [m/s]; from
     /// the default a body jumps 0.02 mm.
@@ -121,11 +122,12 @@ pub struct GaussContact {
     /// Velocity level: share of a penetration to remove in one step, up to 1 [1].
     #[default = 0.2]
     pub recovery_share: NonNegative<Dimensionless>,
-    /// Velocity level: speed that no contact of surfaces ever gains within a step [m/s]. One that
-    /// gains more may sink in.
+    /// Velocity level: largest speed that a contact of surfaces gains within a step [m/s]. A
+    /// contact that gains more may sink in.
     #[default = "50 m/s"]
     pub max_speed: Positive<Velocity>,
-    /// The same for rows without surfaces, as joint limits [rad/s, of sliding joints m/s].
+    /// Velocity level: the same limit for rows without surfaces, such as joint limits
+    /// [rad/s; sliding joints m/s].
     #[default = "50 rad/s"]
     pub max_rate: Positive<AngularVelocity>,
     /// Velocity level: speed of approach above which a contact with restitution bounces [m/s].
@@ -162,7 +164,7 @@ pub enum Level {
 }
 
 impl GaussContact {
-    /// The cone that was chosen, or the one of the level.
+    /// The chosen cone, or the default of the level.
     fn chosen_cone(&self) -> Cone {
         self.cone.unwrap_or(match self.level {
             Level::Velocity => Cone::Circular,

@@ -46,8 +46,8 @@ use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState};
 /// With friction that law may give energy where several contacts strike at once.
 ///
 /// Any solver block finds the impulses: `needs: { "solve": Use("qp") }`. Without it an active set
-/// does so, in a pyramid or, by a few of them, in the circular cone. `Stick` and the second of two
-/// phases ask neither.
+/// solves the problem with a pyramid; a circular cone takes a few such solves. `Stick` and the
+/// second of two phases use neither.
 ///
 /// The outputs are computed again after the reset, at the same instant: the forces of that very
 /// step are those of ν⁺, and a foot that has just landed carries its load. A recorded row is that
@@ -94,9 +94,9 @@ pub struct Impact {
     /// What the impulses may do; default `Frictional`.
     #[default]
     pub kind: ImpactMode,
-    /// Friction cone: `Circular` (the default; with `kind: TwoPhase`, which needs a pyramid,
-    /// `Pyramid(sides: 4)`), `Pyramid(sides: 8, fit: Inscribed)`. A pyramid errs by direction as
-    /// `GaussContact` says.
+    /// Friction cone: `Circular` (the default), or a pyramid such as
+    /// `Pyramid(sides: 8, fit: Inscribed)`. `kind: TwoPhase` needs a pyramid; its default is
+    /// `Pyramid(sides: 4)`. The error of a pyramid depends on the direction; see `GaussContact`.
     pub cone: Option<Cone>,
     /// Speed of approach above which a contact with restitution bounces [m/s].
     #[default = "2 cm/s"]
@@ -108,7 +108,7 @@ pub struct Impact {
 }
 
 impl Impact {
-    /// The cone that was chosen, or the one that fits the kind.
+    /// The chosen cone, or the default of the kind.
     fn cone(&self) -> Cone {
         let own = match self.kind {
             ImpactMode::TwoPhase => Cone::default(),

@@ -23,8 +23,8 @@ impl Covariance {
 /// A covariance of n numbers: rows of a matrix, a list for a diagonal, or one number for all.
 ///
 /// # Errors
-/// If the shape is another, or it is not symmetric and positive semidefinite: the least eigenvalue
-/// may be below zero by 1e-10 of the largest entry, which is rounding.
+/// If the shape differs, or the matrix is not symmetric and positive semidefinite. The least
+/// eigenvalue may be below zero by 1e-10 of the largest entry, which is rounding.
 pub(super) fn spread(name: &str, tensor: &Tensor, n: usize) -> Result<Vec<f64>, Invalid> {
     finite(name, tensor)?;
     let diagonal = |at: &dyn Fn(usize) -> f64| {

@@ -461,7 +461,7 @@ mod tests {
         assert_eq!(message, "expected a symmetric matrix, found 2 at (0, 1) and 0 at (1, 0)");
         let message = told(json!({ "process": 1, "measurement": -1 }));
         assert_eq!(message, "expected a diagonal of zero or more, found -1");
-        // Symmetric 2 × 2: a, b, c is semidefinite if a c ≥ b².
+        // A symmetric matrix [a b; b c] is semidefinite if a c ≥ b².
         let unit = [[1.0, 0.0], [0.0, 1.0]];
         for (a, b, c) in [
             (1.0, 2.0, 1.0),

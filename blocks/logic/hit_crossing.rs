@@ -18,10 +18,9 @@ use crate::signal::pieces;
 ///
 /// A variable step is cut at each crossing, whatever the direction, and `y` is true there: a
 /// sampled block sees that only if it falls on one of its samples. Two crossings within one
-/// variable step are found where they are a quarter of the step apart, or u is smooth; see the
-/// manual page `events`. Under fixed steps a crossing is
-/// noticed at the first major step after it, and two crossings within one step are not seen. At t =
-/// 0 there is none.
+/// variable step are found if they are at least a quarter of the step apart, or if u is smooth; see
+/// the manual page `events`. Under fixed steps a crossing is noticed at the first major step after
+/// it, and two crossings within one step are not seen. At t = 0 there is none.
 #[ports(
     in  u: Real, self.offset.unit, "what passes", shape "number", units "that of `offset`";
     out y: Bool, _, "whether it passed; true for one major step (one sample, with `every:`)";

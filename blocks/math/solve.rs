@@ -12,28 +12,27 @@ use crate::solvers::on_fail::OnFail;
 /// Closes an algebraic loop: finds z with `u(z) = z`. The loop computes the input u from the
 /// output z.
 ///
-/// The search begins with the solution of the major step before, which is state (`initial` at
+/// The search begins with the solution of the previous major step, which is state (`initial` at
 /// t = 0). Continuous loops are solved in minor steps too. Several `Solve` blocks in one loop are
-/// solved together, with the smallest `tol` and `limit` of them and the `on_fail` of the first by
-/// path.
+/// solved together, with their smallest `tol` and `limit` and the `on_fail` of the first by path.
 ///
-/// 1. Newton's method on `u(z) − z`, with a Jacobian of difference quotients and a line search: one
-///    iteration computes the blocks of the loop once for each number of z and once more.
-/// 2. Where that stalls or `limit` is reached: for one number a search for a change of sign of
-///    `u − z`, in both directions and over all sizes, which is then narrowed; for several numbers
+/// 1. Newton's method on `u(z) − z`, with a Jacobian of difference quotients and a line search. An
+///    iteration with n unknown numbers computes the blocks of the loop n + 1 times.
+/// 2. If that stalls or reaches `limit`: for one number, a search for a change of sign of `u − z`,
+///    in both directions and over all sizes, which is then narrowed; for several numbers,
 ///    pseudo-transient continuation, then each number by its own equation. This costs some hundred
 ///    computations of the loop.
 ///
-/// So saturations, `tanh`, `atan`, dead zones and friction are solved from any start. A z is a
-/// solution where `|u − z|` and the next correction of z are at most `tol` times the larger of |z|
-/// and |u|, for every number. Where numbers resolve no more, or at a multiple root,
+/// Saturations, `tanh`, `atan`, dead zones and friction are therefore solved from any start. z is a
+/// solution if, for every number, `|u − z|` and the next correction of z are at most `tol` times
+/// the larger of |z| and |u|. At the limit of rounding, or at a multiple root,
 /// `|u − z| ≤ tol (1 + |z|)` is enough, with a correction of at most `√tol (1 + |z|)`.
 ///
-/// A loop may have several solutions; which one is found depends on where the search begins. A
-/// loop without a solution is a failure, with the smallest `|u − z|` that came up. One is a law
-/// that jumps over its solution, as `sign` in Coulomb friction that holds: then the message names
-/// both sides of the jump. A block that refuses a z of the search ends it only if nothing else is
-/// found.
+/// A loop may have several solutions; the start of the search selects one. A loop without a
+/// solution is a failure, reported with the smallest `|u − z|` that was found. An example is a law
+/// that jumps over its solution, such as `sign` in Coulomb friction that sticks: the message then
+/// names both sides of the jump. A block that refuses a z of the search ends the search only if
+/// nothing else is found.
 #[ports(
     |ty: Any, unit: &PortUnit|
     in  u: ty.clone() as Any, unit.clone(), "what the loop makes of `y`",
@@ -43,10 +42,10 @@ use crate::solvers::on_fail::OnFail;
 )]
 #[parameters(aliases("algebraic loop", "algebraic constraint", "Newton"))]
 pub struct Solve {
-    /// Largest `|u − z|` of a solution, beside the larger of |z| and |u| [1].
+    /// Tolerance: largest `|u − z|` of a solution, relative to the larger of |z| and |u| [1].
     #[default = 1e-10]
     pub tol: f64,
-    /// Most iterations of Newton's method.
+    /// Largest number of iterations of Newton's method.
     #[default = 20]
     pub limit: u32,
     /// z at t = 0: a number, a list for a vector, a list of rows for a matrix [unit of u]; default

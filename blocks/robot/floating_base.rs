@@ -68,17 +68,18 @@ use serde::{Deserialize, Serialize};
 /// | a robot in flight, joints driven or tied | `s` as below, base by its momentum | momentum |
 /// | any other, or nearly at rest | `ν⁺ = ν + Δt ν̇`, `q⁺ = q ⊕ Δt ν⁺` | order 1 |
 ///
-/// In flight means that forces on the base sum up to less than 1e-6 m/s² of its mass, weight apart.
-/// Laws of contacts and constraints count on `q⁺ = q ⊕ Δt ν⁺`, so a body or robot that they hold
-/// keeps the explicit drift. The kick is of first order: under gravity a body that falls for t is
-/// `½ g Δt t` too deep, and `½ Δt m g·(v − v₀)` is missing in its energy, which comes back with v.
-/// With `EulerAngles` the drift of a base that turns is of first order.
+/// A robot is in flight if the forces on its base, without weight, are less than 1e-6 m/s² times
+/// its mass. Laws of contacts and constraints rely on `q⁺ = q ⊕ Δt ν⁺`, so a body or robot with
+/// such forces keeps the explicit drift. The kick is of first order. After a fall of duration t
+/// under gravity, a body is `½ g Δt t` too deep and its energy lacks `½ Δt m g·(v − v₀)`; the
+/// energy comes back when v does. With `EulerAngles` the drift of a base that turns is of first
+/// order.
 ///
-/// Every 32nd step is held against `T⁺ − T = Δt ½ (ν + ν⁺)ᵀ(M ν̇ + C ν)`: energy that no
-/// force accounts for, beyond a tenth of what start and forces brought, is the warning
-/// `makes-energy` or `loses-energy` of the run, with its factor; `Euler` is watched so too. A
-/// coordinate whose speed is thrown to and fro by more than 0.1 m/s or rad/s in 64 steps in a row
-/// is the warning `chatters`: the step is too long for what acts on it.
+/// Every 32nd step is compared with the balance `T⁺ − T = Δt ½ (ν + ν⁺)ᵀ(M ν̇ + C ν)`. If energy
+/// that no force accounts for exceeds a tenth of the initial energy and the work of all forces, the
+/// run warns: `makes-energy` or `loses-energy`, with the factor. `Euler` is checked too. The
+/// warning `chatters` names a coordinate whose speed alternates by more than 0.1 m/s or rad/s in 64
+/// consecutive steps: the step is too long for the forces on it.
 ///
 /// Limits of joints are no part of the robot's dynamics. Those of positions are contacts, by
 /// `JointLimits`, which `std:masks/robot_with_contacts.ron` has in it; those of efforts are the
@@ -116,7 +117,7 @@ use serde::{Deserialize, Serialize};
     keep limited: Vec<(usize, Limited)> = limited(&robot.model);
     /// Whether a step adds `Δt ν̇` to ν.
     keep is_single_stage: bool = !ports.solver().has_stages();
-    /// Whether the drift of a step is replaced by one that keeps energy.
+    /// True if the drift of a step is replaced by one that keeps energy.
     keep corrects: bool = ports.solver() == Solver::SemiImplicitEuler;
     /// Step of the run [s].
     keep step: f64 = ports.step();
@@ -258,7 +259,7 @@ impl FloatingBase {
     }
 }
 
-/// What a run watches of a robot.
+/// Checks of a robot during a run: joint limits and energy.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Watch {
     limits: LimitWatch,
@@ -269,7 +270,7 @@ pub struct Watch {
 impl Block for FloatingBase {
     type State = Watch;
     type Memo = Seen;
-    /// Of methods that add `Δt ν̇` to ν.
+    /// Set for methods that add `Δt ν̇` to ν.
     type Scratch = Option<Box<Drift>>;
 
     fn state(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Watch {
@@ -360,7 +361,7 @@ impl Block for FloatingBase {
         let largest = |leaves: legwork_block::Leaves<'_>| {
             leaves.iter().flatten().fold(f64::NEG_INFINITY, |most, &number| most.max(number))
         };
-        // That of a base whose reset is not connected never fires.
+        // The guard of a base whose reset is not connected never fires.
         cx.values[0] = cx.inputs.optional(plan.reset).map_or(f64::NEG_INFINITY, largest);
         if let Some(near) = cx.values.get_mut(1) {
             *near = plan.angles.nearness(&cx.x[..plan.position_len]);

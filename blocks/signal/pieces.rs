@@ -23,8 +23,7 @@ pub(crate) fn left(left: bool, distance: f64) -> f64 {
     if left { distance.max(f64::MIN_POSITIVE) } else { -distance }
 }
 
-/// The guard of an instant: above zero from `at` on, unless it was `behind` already: then it never
-/// crosses.
+/// Guard of an instant `at`: above zero from `at` on. If `behind` is true it never crosses.
 pub(crate) fn passed(behind: bool, t: f64, at: f64) -> f64 {
     if behind { f64::NEG_INFINITY } else { left(t >= at, t - at) }
 }

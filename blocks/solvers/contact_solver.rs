@@ -57,14 +57,14 @@ pub struct SolverScratch<O = ()> {
 /// A solver with its memory.
 struct Solver {
     method: Method,
-    /// What makes one of pyramids solve circular cones.
+    /// Solves circular cones by a method that has only pyramids.
     circular: Option<Circular>,
 }
 
 /// Memory of the passes that solve a circular cone by pyramids.
 struct Circular {
     passes: CircularPasses,
-    /// The warm start of the passes behind the first, whose own is that of the next step.
+    /// Warm start of the passes after the first; that of the first pass is kept for the next step.
     warm: Vec<f64>,
     /// J in the axes of a pass; empty if the method does not read it.
     jacobian: Vec<f64>,
@@ -114,7 +114,7 @@ impl Circular {
     }
 }
 
-/// What solvers are asked: problems of inferred sizes, with either cone.
+/// Inputs of a contact solver: problems of inferred sizes, with either cone.
 pub(crate) struct Asked {
     pub(crate) problem: ContactProblemBus,
     pub(crate) count: Dim,
@@ -122,7 +122,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// What every solver is asked.
+    /// Declares the problem with inferred sizes.
     pub(crate) fn new(ports: &mut Ports<'_>) -> Self {
         let (count, nv) = (ports.dim(), ports.dim());
         let cone = ports.any_argument();

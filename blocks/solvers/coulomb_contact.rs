@@ -27,8 +27,8 @@ use crate::solvers::state::{Policy, SolverMemo, SolverState, solver_functions};
 /// thrown off the ground. Each pass adds `σ(a_t)`, which is `μ |a_t|` for the circular cone, to the
 /// normal bias and solves again; at the fixed point a loaded contact has no normal velocity,
 /// sliding or not. The distance shrinks by about μ²/(1+μ²) per pass; no proof covers many coupled
-/// contacts, so `residual` is that of the law itself. When the passes of a problem with up
-/// to 40 contacts are used up, `StewartTrinkle`'s method gives the answer if it is nearer.
+/// contacts, so `residual` is that of the law itself. If the passes of a problem with up to 40
+/// contacts are used up, `StewartTrinkle`'s method gives the answer if its residual is smaller.
 ///
 /// At the defaults, of 45 000 solves in 15 scenes none has a residual above 1e-4 and 7 have one
 /// above 1e-6 (the worst 2e-5): iCub, and Mini Cheetah on four and on three legs, stand, on ice

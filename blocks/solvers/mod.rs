@@ -17,9 +17,9 @@
 //! | 9 | H is not symmetric; both triangles are read |
 //! | 10 | H is not positive semidefinite |
 //!
-//! A status from 0 to 4 is confirmed by the optimality conditions or by a certificate, in the
-//! problem's own units; what these do not confirm has another status. Bounds of at least 1e20 in
-//! size count as infinite.
+//! The statuses 0 to 4 are confirmed by the optimality conditions or by a certificate, in the
+//! problem's own units; an answer without confirmation gets another status. Bounds of at least 1e20
+//! in size are infinite.
 //!
 //! What happens to a problem that is not solved says `on_fail`, in the same words everywhere:
 //! `Stop`, `HoldLast(max: 5)`, `Zero`, and `Fallback(…)` where there is another way to solve it.

@@ -97,7 +97,7 @@ impl OnFail {
     }
 }
 
-/// The cause that a status names in the matrix of a program, as a clause.
+/// The defect of a program's matrix that a status names, as a clause.
 fn reason_of(status: Status) -> &'static str {
     match status {
         Status::Asymmetric => {

@@ -25,7 +25,8 @@ use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState, Verdict, sol
     in  gradient("g"): Vector::of(n), _, "the linear term";
     in  rows("A"): Matrix::of(m, n), _, "the linear rows";
     in  lower: Vector::of(m), _,
-        "equal to `upper` for an equality; infinite, or at least 1e20 in size, where there is no bound";
+        "equal to `upper` for an equality; infinite, or at least 1e20 in size, where there \
+         is no bound";
     in  upper: Vector::of(m), _, "of the rows, as `lower`";
     in  x_lower?: Vector::of(n), _, "bounds of the unknowns";
     in  x_upper?: Vector::of(n), _, "bounds of the unknowns";
@@ -190,8 +191,8 @@ mod tests {
         assert_eq!((report.solver_calls, report.solver_failures), (3, 2));
     }
 
-    /// A matrix by one triangle, and one that is not convex: the message names the cause, and the
-    /// metric is not that of a run without faults.
+    /// A matrix given by one triangle, and a matrix that is not convex: the message names the
+    /// cause, and the metric differs from that of a run without faults.
     #[test]
     fn a_wrong_hessian_is_named_and_its_residual_is_not_zero() {
         for (hessian, cause, code) in [

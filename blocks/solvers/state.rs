@@ -183,7 +183,7 @@ impl SolverMemo {
         report.solver_calls += u64::from(self.has_stopped);
         report.solver_failures += u64::from(self.has_stopped);
         if self.has_stopped {
-            // The residual of the problem that stopped the run, which no update has committed.
+            // The residual of the problem that stopped the run; no update has committed it.
             let worst = residual_output(self.residual);
             let committed = report.metrics.iter_mut().find(|m| m.name == "worst_residual");
             if let Some(metric) = committed {

@@ -12,14 +12,14 @@ use crate::sources::timetable::{After, Player, Timetable, played};
 /// The first line names the columns, with or without their units, as in `pd.tau[2] [N*m]`; numbers
 /// of a column in `mm` are converted. Other spellings of units are read too: `x (mm)`, `x in mm`,
 /// `x, mm`, `x/mm`. A unit at the end of a name counts if `column` is the rest of the name: `x`
-/// reads `x_mm` in millimetres. `x_mm` itself is read in millimetres with a warning, `x_min` and
-/// `x_g` without a unit and with a warning. A unit that is not known is an error.
+/// reads `x_mm` in millimetres. `x_mm` itself is read in millimetres with a warning; `x_min` and
+/// `x_g` are read without a unit, with a warning. An unknown unit is an error.
 ///
-/// Lines that start with `#` do not count. Times rise from line to line; without a column `t` the
-/// column `time` or `timestamp` is taken. In tables with semicolons or tabs a comma is a decimal
-/// point. Every line has as many cells as the header; one where a chosen column is empty is
-/// left out, as `legwork export` writes them for signals of several rates. If the file ends in a
-/// number that is read, without a line break, a warning says that it may be cut off. Before the
+/// Lines that start with `#` are skipped. Times increase from line to line; without a column `t`
+/// the column `time` or `timestamp` is used. In tables with semicolons or tabs a comma is a decimal
+/// point. Every line has as many cells as the header; a line with an empty cell in a chosen column
+/// is left out, as `legwork export` writes them for signals of several rates. If the last line has
+/// no line break and its last number is read, a warning says that it may be cut off. Before the
 /// first time the first values hold; a warning says so if the run ends before it. A variable step
 /// is cut at every kink or jump.
 #[ports(
@@ -97,7 +97,7 @@ struct Read {
     warnings: Vec<Invalid>,
 }
 
-/// Reads the column of times and the others.
+/// Reads the column of times and the columns of values.
 ///
 /// # Errors
 /// A sentence with the line.
@@ -117,7 +117,7 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Read, Invalid> {
         })
     };
     let (mut places, mut units, mut warnings) = (vec![find(time)?], Vec::new(), Vec::new());
-    // The text of a header is not shown of what may be any other file.
+    // A file without a table may hold anything: its header is not shown.
     let shown = |message: String| match is_table {
         true => wrong(message),
         false => wrong("expected units that are known in the header".to_owned()),
@@ -280,7 +280,7 @@ mod tests {
             let wrong = message(text);
             assert!(wrong.message.starts_with(place), "{text:?}: {}", wrong.message);
         }
-        // A last cell that is not read may be cut off; one that is read gives a warning.
+        // A cut last cell matters only if it is read: then there is a warning.
         let uncut = read(b"t,a,note\n0,1,x\n1,2,y", "t", &["a"]).expect("a table");
         assert!(uncut.warnings.is_empty());
         let cut = read(b"t,a\n0,1\n1,2", "t", &["a"]).expect("a table");

@@ -36,7 +36,7 @@ impl Timetable {
         Ok(Self { times: Axis::of(times)?, start, rows, width })
     }
 
-    /// A sentence if a run from 0 to `stop` [s] sees only the first or only the last values.
+    /// A warning if a run from 0 to `stop` [s] uses only the first or only the last values.
     pub(super) fn apart_from_run(&self, after: After, stop: Option<f64>) -> Option<String> {
         let (start, end, stop) = (self.start, self.times.last(), stop?);
         let held = match (start > stop, end < 0.0 && after == After::Hold) {

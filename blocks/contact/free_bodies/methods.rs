@@ -45,8 +45,8 @@ pub enum ContactMethod {
     Rigid {
         /// Most contacts at once, the size of the problem; more are a fault [1].
         contacts: usize,
-        /// Friction cone: `Circular` (the default), `Pyramid(sides: 4, fit: Inscribed)`, which errs
-        /// by direction as `GaussContact` says.
+        /// Friction cone: `Circular` (the default), or `Pyramid(sides: 4, fit: Inscribed)`, whose
+        /// error depends on the direction; see `GaussContact`.
         #[default = Cone::Circular]
         cone: Cone,
         /// Stiffness K of linear springs in the contacts [N/m]; default: nothing gives way.

@@ -284,7 +284,7 @@ fn with_constraints_the_problem_is_that_of_the_closed_mechanism() {
     }
 }
 
-/// Speeds of surfaces and rates of joints have limits of their own.
+/// Speeds of surfaces and rates of joints have separate limits.
 #[test]
 fn a_row_without_surfaces_has_a_reach_of_its_own() {
     let mut robot = Robot::random(6);

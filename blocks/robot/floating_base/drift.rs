@@ -40,8 +40,8 @@ impl Drift {
         self.inertial.replace_drift(model, (&self.q, nu), step, rate, shift)
     }
 
-    /// Draws up the balance of a step from (`q`, ν): see [`EnergyBalance::of_step`]. The step is
-    /// that of `SemiImplicitEuler` if `is_semi_implicit`, else of `Euler`.
+    /// Computes the energy balance of a step from (`q`, ν): see [`EnergyBalance::of_step`]. The
+    /// step is that of `SemiImplicitEuler` if `is_semi_implicit`, else that of `Euler`.
     pub(super) fn balance(
         &mut self,
         model: &Model,

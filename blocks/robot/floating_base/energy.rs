@@ -1,4 +1,4 @@
-//! Watch over the energy of a robot: what a step makes of nothing, and steps that are too long.
+//! Checks of a robot's energy: steps that make or lose energy, and steps that are too long.
 
 use legwork_block::{Report, Warning};
 use legwork_mechanics::Model;
@@ -6,32 +6,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::robot::model::RobotModel;
 
-/// Every so many steps the balance of one is drawn up, and stands for them all.
+/// One step in this many has its balance computed; it represents them all.
 const EVERY: u64 = 32;
-/// Energy made or lost by steps, relative to what start and forces brought, for a warning [1].
+/// Energy made or lost by steps, over the initial energy and the work of all forces, from which the
+/// run warns [1].
 const MADE: f64 = 0.1;
-/// `Δt (Σ|ω|)²` below which a step cannot make energy that matters [1/s].
+/// `Δt (Σ|ω|)²` below which a step makes no energy that matters [1/s].
 const LEAST_GROWTH: f64 = 1e-6;
-/// Change of speed in a step [m/s, rad/s] that counts if the next one takes it back.
+/// Change of speed in a step [m/s, rad/s] that counts if the next step reverses it.
 const JUMP: f64 = 0.1;
-/// So many such steps, nearly without a break, are a warning.
+/// Number of such steps, nearly without a break, from which the run warns.
 const MOST_TURNS: u32 = 64;
-/// A step without takes so many of them back.
+/// Number of such steps that a step without one cancels.
 const FORGIVEN: u32 = 8;
 
 /// Energy of one robot or body.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 struct Made {
-    /// Kinetic energy at first, and work of forces, whatever its sign [J].
+    /// Initial kinetic energy, plus the absolute work of forces [J].
     brought: f64,
-    /// Energy that neither accounts for [J].
+    /// Energy without a source: neither kinetic energy at the start nor work [J].
     made: f64,
-    /// When it was first too much [s], and in how many steps.
+    /// Time at which it first exceeded the limit [s], and the number of steps in which it did.
     since: Option<f64>,
     steps: u64,
 }
 
-/// A coordinate that is thrown to and fro.
+/// A coordinate whose speed alternates from step to step.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Thrown {
     t: f64,
@@ -41,20 +42,20 @@ struct Thrown {
     steps: u64,
 }
 
-/// What was noticed of energy.
+/// Energy and alternating speeds of the run so far.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct EnergyWatch {
     steps: u64,
     made: Vec<Made>,
     has_begun: bool,
-    /// Acceleration of the step before, and for how many steps it has changed its sign.
+    /// Acceleration of the previous step, and the number of steps in which it has changed its sign.
     before: Vec<f64>,
     turns: Vec<u32>,
     thrown: Option<Thrown>,
 }
 
 impl EnergyWatch {
-    /// Before the first step of this model.
+    /// The state before the first step of this model.
     pub(super) fn of(model: &Model) -> Self {
         let nv = model.velocity_dim();
         Self {
@@ -65,7 +66,7 @@ impl EnergyWatch {
         }
     }
 
-    /// Whether the balance of this step is wanted, whose velocity is ν.
+    /// True if the balance of this step, with velocity ν, must be computed.
     pub(super) fn wants_balance(&mut self, nu: &[f64], step: f64) -> bool {
         let is_due = self.steps.is_multiple_of(EVERY);
         self.steps += 1;
@@ -73,7 +74,8 @@ impl EnergyWatch {
         is_due && step * speed * speed > LEAST_GROWTH
     }
 
-    /// The balance of a step of one tree: kinetic energy, work, and what neither accounts for [J].
+    /// Adds the balance of a step of one tree: kinetic energy, work and the energy without a source
+    /// [J].
     pub(super) fn balance(&mut self, t: f64, tree: usize, [kinetic, work, made]: [f64; 3]) {
         let one = &mut self.made[tree];
         if one.brought == 0.0 {
@@ -87,7 +89,7 @@ impl EnergyWatch {
         }
     }
 
-    /// Looks whether accelerations change their sign in every step.
+    /// Counts the steps in which accelerations change their sign.
     pub(super) fn accelerate(&mut self, t: f64, step: f64, nu_dot: &[f64]) {
         let mut most = 0;
         let coordinates = nu_dot.iter().zip(&mut self.before).zip(&mut self.turns);
@@ -119,7 +121,7 @@ impl EnergyWatch {
         }
     }
 
-    /// Warns of energy out of nothing and of steps that are too long.
+    /// Warns of energy without a source and of steps that are too long.
     pub(super) fn report(&self, robot: &RobotModel, step: f64, report: &mut Report) {
         for (i, one) in self.made.iter().enumerate() {
             let Some(t) = one.since else { continue };

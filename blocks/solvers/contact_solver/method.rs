@@ -90,7 +90,7 @@ pub(crate) fn accepted(solution: Solution, accept: f64) -> Solution {
     Solution { status: if is_taken { Status::Inaccurate } else { solution.status }, ..solution }
 }
 
-/// The cones that a method knows; what it does not know is solved by what it does.
+/// The cones that a method solves itself. It solves the others by a sequence of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cones {
     /// Pyramids and the circular cone.
@@ -101,7 +101,7 @@ pub(crate) enum Cones {
 
 /// A block with a method of its own, as others see it.
 pub(crate) trait SolverBlock {
-    /// The cones that its method knows.
+    /// The cones that its method solves.
     fn cones(&self) -> Cones;
     /// How many numbers the method keeps for problems of this size.
     fn numbers(&self, size: ProblemSize) -> u64;

@@ -1,9 +1,9 @@
 //! A contact-solver block from its manual, its parameters and its method.
 
 /// Makes the struct of a contact-solver block and its [`legwork_block::Block`]: it gets the ports
-/// and the parameters that all have beside its own. Before the struct stand the cones that the
-/// method knows, `pyramids` (`pyramids of coulomb` under that law) or `all cones`, and what its
-/// iterations are.
+/// and the parameters that all such blocks share. Two arguments precede the struct: the cones of
+/// the method, `pyramids` (`pyramids of coulomb` under that law) or `all cones`, and the meaning of
+/// its iterations.
 ///
 /// The method is a function `method(&self, size: ProblemSize) -> Method` of the struct, and
 /// `method_numbers(size: ProblemSize) -> u64` how many numbers it keeps.

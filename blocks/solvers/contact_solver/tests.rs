@@ -272,7 +272,8 @@ fn s9_2_a_fallback_solves_what_the_first_solver_did_not() {
     assert_eq!(rig.value("f"), [0.0; 12]);
 }
 
-/// A method of pyramids solves circular cones too, with redundant contacts, warm as cold.
+/// A method of pyramids solves circular cones too, with redundant contacts, from warm and cold
+/// starts.
 #[test]
 fn methods_of_pyramids_solve_circular_cones() {
     for (name, make) in DIRECT {
