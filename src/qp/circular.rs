@@ -1,19 +1,18 @@
-//! The circular cone by any solver of pyramids, exactly.
+//! Exact solution of circular cones by any solver of pyramids.
 //!
-//! A pyramid whose facets touch the circular cone holds it, so an answer of the pyramid that lies
-//! in the circular cone is the answer of the circular cone: a robot that stands costs one solve and
-//! a look at its forces. Where a force lies outside, contacts slide, and a few more solves find the
-//! direction. Each is a step of Newton's method (sequential quadratic programming): in axes (d, e)
-//! with d along the friction of the last pass, `|f_t| ≤ μ f_n` reads `f_d ≤ μ f_n` to first order,
-//! which is a facet of a pyramid with four sides. Its curvature `1/|f_t|` times the multiplier, the
-//! slip acceleration s, is the compliance `κ = s/(μ f_n)` across the slip. So a pass is a contact
-//! problem with turned axes and κ in R. It converges quadratically, whether contacts slide fast or
-//! are about to stop. The facets along ±e bound a step to 45°.
+//! A circumscribed pyramid contains the circular cone, so a solution of the pyramid that lies in
+//! the circular cone also solves the circular cone: a standing robot costs one solve and a check of
+//! its forces. If a force lies outside, contacts slide, and a few more solves find the direction.
+//! Each is a step of Newton's method (sequential quadratic programming). In axes (d, e) with d
+//! along the friction of the previous pass, `|f_t| ≤ μ f_n` is `f_d ≤ μ f_n` to first order: a
+//! facet of a pyramid with four sides. Its curvature `1/|f_t|` times the multiplier, the slip
+//! acceleration s, is the compliance `κ = s/(μ f_n)` across the slip. A pass is therefore a contact
+//! problem with turned axes and κ in R. It converges quadratically, both for contacts that slide
+//! fast and for contacts that are about to stop. The facets along ±e bound a step to 45°.
 //!
-//! What 30 passes leave unsolved goes to accelerated gradients, which know the cone. Around a
-//! solver
-//! of Coulomb's law the passes are the same, as s is the multiplier there too; what they leave
-//! unsolved is then left.
+//! A problem that 30 passes do not solve is passed to accelerated gradients, which support the
+//! cone. Around a solver of Coulomb's law the passes are the same, since s is the multiplier there
+//! too; a problem that they do not solve is returned unsolved.
 //!
 //! # References
 //! - J. Nocedal, S. Wright, *Numerical Optimization* (2006), ch. 18: sequential quadratic
@@ -26,20 +25,20 @@ use crate::kkt;
 use crate::status::{Outcome, Status};
 use legwork_linalg::max_abs;
 
-/// Which law of sliding the solver of pyramids has.
+/// Law of sliding of the solver of pyramids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlidingLaw {
-    /// The convex one, in which a contact that slides at speed v separates at μ v.
+    /// The convex law: a contact that slides at speed v separates at μ v.
     Convex,
-    /// Coulomb's.
+    /// Coulomb's law.
     Coulomb,
 }
 
-/// Solves, of problems with circular cones, first one and then further ones with pyramids.
+/// Solves problems with circular cones by a sequence of problems with pyramids.
 #[derive(Debug)]
 pub struct CircularPasses {
     law: SlidingLaw,
-    /// Circumscribed, four sides.
+    /// Circumscribed pyramid with four sides.
     pyramid: ConeShape,
     /// `(cos, sin)` of the first axis of each contact.
     directions: Vec<[f64; 2]>,
@@ -48,17 +47,17 @@ pub struct CircularPasses {
     compliance: Vec<f64>,
     acceleration: Vec<f64>,
     best: Vec<f64>,
-    /// For problems that the passes do not solve.
+    /// Solver for problems that the passes do not solve.
     last_resort: AcceleratedGradient,
-    /// Whether the last problem went there.
+    /// True if the last problem used it.
     is_last_resort: bool,
 }
 
-/// Sides of the pyramids that [`CircularPasses`] has solved.
+/// Sides of the pyramids that [`CircularPasses`] uses.
 pub const CIRCULAR_SIDES: usize = 4;
-/// Most passes.
+/// Largest number of passes.
 const PASSES: u32 = 30;
-/// Most iterations of the last resort.
+/// Largest number of iterations of the last resort.
 const GRADIENTS: u32 = 2000;
 /// Natural residual, relative to the force scale, at which the passes end [1].
 const TOLERANCE: f64 = 1e-9;
@@ -67,7 +66,7 @@ const TOLERANCE: f64 = 1e-9;
 const SOLVED: f64 = 1e-6;
 /// Natural residual up to which an answer may be used, relative to the force scale [1].
 const USABLE: f64 = 1e-4;
-/// How far a force may be outside the circular cone to count as inside, relative.
+/// Relative tolerance for a force outside the circular cone to count as inside.
 const INSIDE: f64 = 1e-12;
 
 /// A pass: the problem with a pyramid, in turned axes.
@@ -76,12 +75,12 @@ pub struct Pass<'a> {
     /// The problem; its cone is a pyramid of [`CIRCULAR_SIDES`].
     pub problem: ContactProblem<'a>,
     /// `(cos, sin)` of the first tangential axis of each contact in the given axes; empty in the
-    /// first pass, whose axes are those given.
+    /// first pass, which uses the given axes.
     pub directions: &'a [[f64; 2]],
 }
 
 impl CircularPasses {
-    /// Passes with memory for `contact_count` contacts, around a solver of this law.
+    /// Allocates memory for `contact_count` contacts, around a solver of this law.
     #[must_use]
     #[expect(clippy::expect_used, reason = "a constant")]
     pub fn new(law: SlidingLaw, contact_count: usize) -> Self {
@@ -112,17 +111,17 @@ impl CircularPasses {
         }
     }
 
-    /// Numbers that it keeps for `contact_count` contacts.
+    /// Numbers kept for `contact_count` contacts.
     #[must_use]
     pub fn numbers(contact_count: u64) -> u64 {
         9 * contact_count * contact_count + 64 * contact_count
     }
 
     /// Solves `problem`, whose cone is circular; `pyramid` solves each [`Pass`] and writes its
-    /// forces, in the axes of the pass. Allocates only for more contacts than before.
+    /// forces, in the axes of the pass. Allocates only if there are more contacts than before.
     ///
-    /// `forces` (3k, \[N\]) lie in the cones. The residual of the outcome is that of
-    /// [`kkt`] for the law; iterations are those of all passes.
+    /// `forces` (3k, \[N\]) lie in the cones. The residual of the outcome is that of [`kkt`] for
+    /// the law; iterations are those of all passes.
     ///
     /// # Errors
     /// The first error of `pyramid`.
@@ -144,7 +143,7 @@ impl CircularPasses {
         self.slide(problem, forces, found, pyramid)
     }
 
-    /// The passes behind the first.
+    /// Solves the passes after the first.
     fn slide<E>(
         &mut self,
         problem: &ContactProblem<'_>,
@@ -158,7 +157,7 @@ impl CircularPasses {
         let (mut best, mut iterations, mut last) = (residual, first.iterations, f64::INFINITY);
         self.best.copy_from_slice(forces);
         for _ in 1..PASSES {
-            // Quadratic convergence ends where rounding begins.
+            // Quadratic convergence ends at the level of rounding.
             if best <= TOLERANCE || best <= SOLVED && residual > 0.5 * last {
                 break;
             }
@@ -196,7 +195,7 @@ impl CircularPasses {
         Ok(self.by_gradients(problem, forces, best, iterations))
     }
 
-    /// That of the law, with the acceleration that these forces cause.
+    /// Residual of the law; computes the acceleration that these forces cause.
     fn residual(&mut self, problem: &ContactProblem<'_>, forces: &[f64]) -> f64 {
         match self.law {
             SlidingLaw::Convex => kkt::natural_residual(problem, forces, &mut self.acceleration),
@@ -204,8 +203,8 @@ impl CircularPasses {
         }
     }
 
-    /// The answer of accelerated gradients from the best of the passes, or that best if it is
-    /// better.
+    /// Solution by accelerated gradients from the best of the passes, or that best if its residual
+    /// is smaller.
     #[cold]
     fn by_gradients(
         &mut self,
@@ -225,15 +224,15 @@ impl CircularPasses {
         Outcome { status: status_of(best), iterations, residual: best }
     }
 
-    /// The problem in axes along the friction of these forces, whose contact accelerations are
-    /// known, with the curvature of the cones in R.
+    /// Transforms the problem into axes along the friction of these forces, whose contact
+    /// accelerations are known, and adds the curvature of the cones to R.
     fn turn(&mut self, problem: &ContactProblem<'_>, forces: &[f64]) {
         let n = problem.dim();
         self.inverse_inertia.copy_from_slice(problem.inverse_inertia);
         self.bias.copy_from_slice(problem.bias);
         self.compliance.fill(0.0);
         self.compliance[..problem.compliance.len()].copy_from_slice(problem.compliance);
-        // Of the given problem: the mean diagonal of this one has κ in it.
+        // The shift of the given problem: the mean diagonal of the new one contains κ.
         let shift = problem.diagonal_shift();
         self.compliance.iter_mut().for_each(|r| *r += shift);
         for i in 0..problem.contact_count() {
@@ -243,7 +242,7 @@ impl CircularPasses {
             if mu <= 0.0 || !problem.is_active(i) {
                 continue;
             }
-            // Where friction would go, were the contact alone.
+            // Direction of friction if the contact were alone.
             let largest =
                 (at..at + 3).map(|row| problem.inverse_inertia[row * (n + 1)]).fold(0.0, f64::max);
             let rho = if largest > 0.0 { 1.0 / largest } else { 1.0 };
@@ -254,14 +253,14 @@ impl CircularPasses {
             }
             let [c, s] = toward.map(|x| x / size);
             self.directions[i] = [c, s];
-            // κ, never so large that it hides the rest of the matrix.
+            // κ is limited so that it does not hide the rest of the matrix.
             let (slip, reach) = (-(c * a[0] + s * a[1]), mu * f[2]);
             let most = STIFFEST * largest;
             let curvature = if slip <= 0.0 || reach <= 0.0 { 0.0 } else { slip / reach };
             let [r1, r2] = [self.compliance[at], self.compliance[at + 1]];
             self.compliance[at] = c * c * r1 + s * s * r2;
             self.compliance[at + 1] = s * s * r1 + c * c * r2 + curvature.min(most);
-            // R of unequal tangential rows is not diagonal in turned axes.
+            // If the tangential entries of R differ, R is not diagonal in turned axes.
             let mixed = c * s * (r2 - r1);
             turn_one([c, s], &mut self.bias[at..at + 3]);
             for column in self.inverse_inertia.chunks_exact_mut(n) {
@@ -277,7 +276,7 @@ impl CircularPasses {
     }
 }
 
-/// The status that goes with a natural residual.
+/// Status for a natural residual.
 fn status_of(residual: f64) -> Status {
     match residual {
         r if r <= SOLVED => Status::Solved,
@@ -286,23 +285,23 @@ fn status_of(residual: f64) -> Status {
     }
 }
 
-/// Largest compliance across the slip over the largest diagonal entry of a contact.
+/// Largest compliance across the slip, over the largest diagonal entry of a contact.
 const STIFFEST: f64 = 1e6;
 
-/// `(x, y)` in axes whose first is `(c, s)`.
+/// Transforms `(x, y)` into axes of which the first is `(c, s)`.
 #[inline]
 fn turn_one([c, s]: [f64; 2], x: &mut [f64]) {
     (x[0], x[1]) = (c * x[0] + s * x[1], c * x[1] - s * x[0]);
 }
 
-/// Forces in turned axes, in those given.
+/// Transforms forces from turned axes into the given axes.
 fn turn_back(directions: &[[f64; 2]], forces: &mut [f64]) {
     for (&[c, s], f) in directions.iter().zip(forces.chunks_exact_mut(3)) {
         turn_one([c, -s], f);
     }
 }
 
-/// Whether all forces are in the circular cones, up to rounding.
+/// True if all forces are in the circular cones, up to rounding.
 fn is_inside(problem: &ContactProblem<'_>, forces: &[f64]) -> bool {
     forces.chunks_exact(3).zip(problem.friction).all(|(f, mu)| {
         let reach = mu * f[2];
@@ -343,7 +342,7 @@ impl<S: ContactSolver> ContactSolver for CircularByPyramids<S> {
         cone.sides() == 0 || self.inner.accepts(cone)
     }
 
-    /// As [`CircularPasses::solve`] for circular cones, by the solver itself for pyramids.
+    /// Solves circular cones like [`CircularPasses::solve`], and pyramids by the inner solver.
     fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
         let Self { inner, passes } = self;
         if problem.cone.sides() > 0 {

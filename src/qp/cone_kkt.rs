@@ -22,8 +22,8 @@ pub struct ConeMultipliers<'a> {
 /// All residuals of `x` and `multipliers` in `program`, each relative as [`QpResiduals`] says.
 ///
 /// A second-order block counts under `primal` with its violation over ξ times its largest row norm
-/// plus its offset, under `dual` with the violation of w_j, and under `complementarity`
-/// with `w_jᵀ t_j`. Allocates.
+/// plus its offset, under `dual` with the violation of w_j, and under `complementarity` with
+/// `w_jᵀ t_j`. Allocates.
 ///
 /// # Panics
 /// If a slice has the wrong length.
@@ -149,8 +149,8 @@ pub(crate) fn weighted_radius(
     if radius.is_nan() { 0.0 } else { radius }
 }
 
-/// True if a pair of bounds admits no number: `l > u`, `l = ∞` or `u = -∞`; or if it excludes
-/// zero in a row of zeros.
+/// True if a pair of bounds admits no number (`l > u`, `l = ∞` or `u = -∞`), or excludes zero in a
+/// row of zeros.
 #[must_use]
 pub fn contradicts_itself(program: &ConeProgram<'_>) -> bool {
     let qp = &program.linear;
@@ -169,10 +169,9 @@ pub fn contradicts_itself(program: &ConeProgram<'_>) -> bool {
 ///
 /// Such a direction has `H d = 0`, `gᵀd < 0`, and moves along or away from all constraints. With
 /// `x = D x̂` in the program's own units ([`QpResiduals`]) and d̂ of largest entry 1, the residual
-/// is
-/// the largest violation of these, relative to the norm of each row, divided by the relative
-/// decrease `-gᵀd / ‖D g‖∞`. Every solution has x̂ or multipliers (over `‖D g‖∞`) whose sum is at
-/// least one over the residual. Allocates.
+/// is the largest violation of these conditions, relative to the norm of each row, divided by the
+/// relative decrease `-gᵀd / ‖D g‖∞`. Every solution has x̂ or multipliers (over `‖D g‖∞`) whose
+/// sum is at least the inverse of the residual. Allocates.
 ///
 /// # Panics
 /// If `direction` is not n long.

@@ -6,8 +6,8 @@
 //! it at μ v. Coulomb's law is the fixed point of the convex problem with the bias `b_n + σ(a_t)`:
 //! de Saxcé's bipotential. Each pass solves one convex problem; the distance shrinks by about
 //! μ²/(1+μ²) per pass. No convergence proof exists for many coupled contacts, so the outcome
-//! carries the residual of Coulomb's law itself. Where it goes round in circles with few contacts,
-//! the law's own complementarity problem decides ([`StewartTrinkleSolver`]).
+//! carries the residual of Coulomb's law itself. If the passes cycle and contacts are few, the
+//! law's own complementarity problem gives the answer ([`StewartTrinkleSolver`]).
 //!
 //! # References
 //! - G. de Saxcé, Z.-Q. Feng, *The bipotential method*, Math. Comput. Modelling 28 (1998).
@@ -46,7 +46,7 @@ pub const PIVOTED_BYTES: u64 = 4 * (MOST_PIVOTED * MOST_PIVOTED * size_of::<f64>
 #[derive(Debug)]
 struct LastResort {
     pivoting: StewartTrinkleSolver,
-    /// Around it, of circular cones.
+    /// Passes for circular cones around it.
     passes: CircularPasses,
     forces: Vec<f64>,
 }

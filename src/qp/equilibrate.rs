@@ -14,7 +14,7 @@ use crate::units::units_into;
 
 /// Passes of the method; each halves the exponents' spread.
 const PASSES: u32 = 6;
-/// Curvature over slope, both scaled, from which a solution counts as short.
+/// Ratio of curvature to slope, both scaled, above which a solution counts as short.
 const SHORT: f64 = 16.0;
 /// Largest exponent of a factor.
 const EXPONENT_LIMIT: i32 = 60;
@@ -43,7 +43,7 @@ impl Equilibration {
             factors.resize(len, 1.0);
         }
         self.cost = 1.0;
-        // Where units are far apart the passes, which scale the objective too, would not settle.
+        // If units differ much, the passes would not converge, since they scale the objective too.
         if !units_into(qp, &mut self.columns) {
             self.columns.fill(1.0);
         }
@@ -94,7 +94,7 @@ impl Equilibration {
             self.cost = limit(self.cost / power_of_two(mean.max(slope)));
             (curved, sloped) = (mean, slope);
         }
-        // A short x in these units would meet absolute tolerances too early: lengthen it.
+        // A short x in these units would satisfy absolute tolerances too early: lengthen it.
         if sloped > 0.0 && sloped * SHORT < curved {
             let unit = power_of_two(sloped / curved);
             self.columns.iter_mut().for_each(|factor| *factor = limit(*factor * unit));

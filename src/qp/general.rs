@@ -3,13 +3,13 @@
 use crate::contact_problem::ShapeError;
 use legwork_linalg::all_finite;
 
-/// Size from which a bound is none: `|b| ≥ 1e20`, as OSQP, HiGHS, qpOASES and Ipopt read it.
+/// Size above which a bound is infinite: `|b| ≥ 1e20`, as in OSQP, HiGHS, qpOASES and Ipopt.
 ///
 /// Files write "no bound" as 1e20, 1e30, 1e308 or infinity. A lower bound of `+1e20` or an upper
 /// one of `-1e20` admits no number.
 pub const INFINITE_BOUND: f64 = 1e20;
 
-/// A bound with every spelling of infinity as infinity.
+/// The bound, with every spelling of infinity replaced by infinity.
 #[inline]
 fn read_bound(bound: f64) -> f64 {
     if bound >= INFINITE_BOUND {
@@ -31,7 +31,7 @@ fn read_bound(bound: f64) -> f64 {
 /// | l, u | `row_lower`, `row_upper` | m; ±∞ where there is no bound, equal for an equality |
 /// | x_l, x_u | `lower`, `upper` | n each, or empty for no bounds |
 ///
-/// A bound of at least [`INFINITE_BOUND`] in size is read as infinite by all solvers.
+/// All solvers treat a bound of at least [`INFINITE_BOUND`] in size as infinite.
 #[doc(alias("QP", "quadratic program"))]
 #[derive(Clone, Copy, Debug)]
 pub struct Qp<'a> {
@@ -64,28 +64,28 @@ impl Qp<'_> {
         self.row_lower.len()
     }
 
-    /// Lower bound of unknown `i`, -∞ if it has none.
+    /// Lower bound of unknown `i`, or -∞.
     #[inline]
     #[must_use]
     pub fn lower_of(&self, i: usize) -> f64 {
         self.lower.get(i).map_or(f64::NEG_INFINITY, |bound| read_bound(*bound))
     }
 
-    /// Upper bound of unknown `i`, +∞ if it has none.
+    /// Upper bound of unknown `i`, or +∞.
     #[inline]
     #[must_use]
     pub fn upper_of(&self, i: usize) -> f64 {
         self.upper.get(i).map_or(f64::INFINITY, |bound| read_bound(*bound))
     }
 
-    /// Bounds of unknown `i`, infinite where it has none.
+    /// Bounds of unknown `i`; infinite without a bound.
     #[inline]
     #[must_use]
     pub fn bounds_of(&self, i: usize) -> (f64, f64) {
         (self.lower_of(i), self.upper_of(i))
     }
 
-    /// Bounds of row `row`, infinite where it has none.
+    /// Bounds of row `row`; infinite without a bound.
     ///
     /// # Panics
     /// If `row ≥ m`.
@@ -130,8 +130,8 @@ impl Qp<'_> {
             && [self.row_lower, self.row_upper, self.lower, self.upper].into_iter().all(no_nan)
     }
 
-    /// True if `|H_ij - H_ji|` is at most 1e-8 of `√(H_ii H_jj)` or of the larger of the two: H may
-    /// come from a sum or from text, not from one triangle alone.
+    /// True if `|H_ij - H_ji|` is at most 1e-8 of `√(H_ii H_jj)` or of the larger of the two. This
+    /// allows an H from a sum or a text, but not an H given by one triangle alone.
     #[must_use]
     pub fn is_symmetric(&self) -> bool {
         let n = self.dim();
@@ -148,7 +148,7 @@ impl Qp<'_> {
         worst <= 0.0 || self.is_symmetric_by_entries()
     }
 
-    /// The same where a diagonal entry is zero.
+    /// The same test if a diagonal entry is zero.
     #[cold]
     fn is_symmetric_by_entries(&self) -> bool {
         let n = self.dim();

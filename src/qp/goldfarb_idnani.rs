@@ -214,7 +214,7 @@ impl DualActiveSet {
                 self.take_in(row, stride);
                 changes += 1;
             } else {
-                // The point of the equalities so far, to compare the proof with.
+                // The solution of the equalities so far, for comparison with the proof.
                 self.settle(g, rows, &mut changes, stride);
                 rows.project(row, self.basis.columns(), stride, &mut self.d[..self.n]);
                 self.set_direction(stride);

@@ -190,14 +190,14 @@ pub struct QpMultipliers<'a> {
 
 /// Relative residuals of a quadratic program's answer.
 ///
-/// All are taken in the program's own units: with `x = D x̂`, D of powers of two that bring the
-/// diagonal of `D H D` near one (or, without curvature, the columns of A). So they do not change
-/// where an unknown is in mm instead of m, or a row or the objective is multiplied by a number.
+/// All residuals are in the program's own units: `x = D x̂`, with D of powers of two that bring the
+/// diagonal of `D H D` near one (or, without curvature, the columns of A). They do not depend on
+/// the unit of an unknown, mm or m, nor on a factor of a row or of the objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QpResiduals {
     /// `‖D (Hx + g - Aᵀy - z)‖∞` over the scale σ: the largest entry of
-    /// `D (|Hx| + |g| + |Aᵀy + z| + |diag(H) x|)`. Where g is zero, σ and ξ
-    /// are at least the least bound.
+    /// `D (|Hx| + |g| + |Aᵀy + z| + |diag(H) x|)`. If g is zero, σ and ξ are at least the least
+    /// bound.
     pub stationarity: f64,
     /// Largest violation of a bound, over the length ξ times the row's norm `‖a D‖`, plus the
     /// bound; ξ is `‖x̂‖∞`, plus `‖D g‖∞` if H is not zero, or 1 if that is zero.
@@ -207,18 +207,18 @@ pub struct QpResiduals {
     pub dual: f64,
     /// Largest product of a multiplier with its distance to the bound, over `σ (ξ + ‖x̂‖₁)`.
     pub complementarity: f64,
-    /// `‖D (Hx + g - Aᵀy - z)‖∞` over the data, `‖D g‖∞` plus the largest bound that holds x: not
-    /// part of [`Self::worst`].
+    /// `‖D (Hx + g - Aᵀy - z)‖∞` over the data, `‖D g‖∞` plus the largest active bound: not part of
+    /// [`Self::worst`].
     ///
-    /// A very long x hides g in σ: along a direction that H nearly annihilates, it looks like an
-    /// answer to a program without one. Against the data it does not. A sound answer has rounding
-    /// times its length.
+    /// A very long x hides g in σ: along a direction that H nearly annihilates, it resembles a
+    /// solution of a program without one. Relative to the data the error is visible: a true
+    /// solution has an error of rounding times its length.
     pub unexplained: f64,
 }
 
-/// [`QpResiduals::unexplained`] up to which an answer is solved,
+/// Largest [`QpResiduals::unexplained`] of a solved answer.
 const SOLVED_UNEXPLAINED: f64 = 1e-6;
-/// and may be used.
+/// Largest [`QpResiduals::unexplained`] of a usable answer.
 const USABLE_UNEXPLAINED: f64 = 1e-3;
 
 impl QpResiduals {
@@ -228,12 +228,12 @@ impl QpResiduals {
         worst_of([self.stationarity, self.primal, self.dual, self.complementarity])
     }
 
-    /// The status that the residuals confirm of an answer that a method calls `said`: `Solved` up
-    /// to a worst residual of `solved`, `Inaccurate` up to `usable`, else `NumericalTrouble`. Other
-    /// statuses stay.
+    /// Status of an answer that a method calls `said`, confirmed by the residuals: `Solved` up to a
+    /// worst residual of `solved`, `Inaccurate` up to `usable`, else `NumericalTrouble`. Other
+    /// statuses are unchanged.
     pub(crate) fn confirm(&self, said: Status, solved: f64, usable: f64) -> Status {
         let (worst, unexplained) = (self.worst(), self.unexplained);
-        // Written so that NaN confirms nothing.
+        // Written so that NaN is not confirmed.
         match said {
             Status::Solved if worst <= solved && unexplained <= SOLVED_UNEXPLAINED => said,
             Status::Solved | Status::Inaccurate
@@ -283,7 +283,7 @@ pub fn qp_residuals(
     // Rows and bounds: how far outside, and the product of distance and multiplier.
     legwork_linalg::matrix_vector(qp.rows, m, x, products);
     for (row, &product) in products.iter().enumerate() {
-        // Few rows need it, and a row of a column-major matrix is slow to read.
+        // Few rows have a multiplier, and a row of a column-major matrix is slow to read.
         let norm = || row_norm(qp, units, row);
         measure.pair(product, qp.row_bounds_of(row), multipliers.rows[row], &norm);
     }
@@ -293,24 +293,24 @@ pub fn qp_residuals(
     measure.residuals()
 }
 
-/// `‖a D‖` of a row.
+/// Norm `‖a D‖` of a row.
 pub(crate) fn row_norm(qp: &Qp<'_>, units: &[f64], row: usize) -> f64 {
     let entries = qp.rows.iter().skip(row).step_by(qp.row_count());
     entries.zip(units).map(|(a, d)| a * d).map(|a| a * a).sum::<f64>().sqrt()
 }
 
-/// The residuals as they are found: first every unknown, then [`Self::end`], then the pairs.
+/// Accumulates the residuals: first every unknown, then [`Self::end`], then the pairs.
 #[derive(Debug, Default)]
 pub(crate) struct Measure {
     stationarity: f64,
-    /// σ.
+    /// Scale σ of the stationarity.
     pub(crate) scale: f64,
-    /// ξ.
+    /// Length ξ.
     pub(crate) reach: f64,
-    /// `‖x̂‖₁`.
+    /// Sum `‖x̂‖₁`.
     sum: f64,
     slope: f64,
-    /// Largest bound that holds x, in units of its row.
+    /// Largest active bound, in units of its row.
     hold: f64,
     is_curved: bool,
     pub(crate) primal: f64,
@@ -319,10 +319,10 @@ pub(crate) struct Measure {
 }
 
 impl Measure {
-    /// Unknown x in unit d, with its entries of diag(H), `Hx`, g and of the multipliers' sum.
+    /// Adds unknown x in unit d, with its entries of diag(H), `Hx`, g and the sum of multipliers.
     #[inline]
     pub(crate) fn add(&mut self, d: f64, x: f64, diagonal: f64, curved: f64, g: f64, press: f64) {
-        // Hx may vanish at the optimum; its rounding is that of its terms.
+        // Hx may vanish at the optimum; its rounding is relative to its terms.
         let size = curved.abs() + g.abs() + press.abs() + (diagonal * x).abs();
         self.scale = nan_max(self.scale, d * size);
         self.stationarity = nan_max(self.stationarity, d * (curved + g - press).abs());
@@ -352,7 +352,7 @@ impl Measure {
         }
     }
 
-    /// A value between two bounds and its multiplier.
+    /// Adds a value between two bounds and its multiplier.
     #[inline]
     pub(crate) fn pair(
         &mut self,
@@ -398,7 +398,8 @@ impl Measure {
     }
 }
 
-/// Least size of a bound that is neither zero nor infinite, in units of its row; 0 without one.
+/// Least size of a bound that is neither zero nor infinite, in units of its row; 0 if there is
+/// none.
 #[cold]
 fn least_bound(qp: &Qp<'_>, units: &[f64]) -> f64 {
     let mut least = f64::INFINITY;

@@ -1,18 +1,18 @@
-//! Certificates to rounding: the nearest vector that a matrix annihilates.
+//! Certificates up to rounding: the nearest vector that a matrix annihilates.
 //!
-//! A method that ends at a certificate knows it to its own tolerance, and a matrix that is merely
-//! ill-conditioned has vectors that it annihilates to the same tolerance. Least squares tells the
-//! two apart: what a singular matrix leaves of its null vector is rounding.
+//! A method that ends with a certificate has its own tolerance in it, and a matrix that is only
+//! ill-conditioned has vectors that it annihilates to the same tolerance. Least squares
+//! distinguishes them: a singular matrix annihilates its null vector up to rounding.
 
 use legwork_linalg::{Svd, dot};
 
 /// Singular values below this share of the largest count as zero.
 const CUT: f64 = 1e-14;
-/// Vectors longer than this are left as they are, for the cost of the decomposition.
+/// Vectors longer than this are not changed: the decomposition would cost too much.
 const LONGEST: usize = 80;
 
-/// Changes `v` so that `|A v|₂` is least, its largest entry held. `matrix` is A by columns, with
-/// `rows` entries each. Allocates.
+/// Changes `v` so that `|A v|₂` is smallest, with its largest entry fixed. `matrix` is A by
+/// columns, with `rows` entries each. Allocates.
 pub(crate) fn refine(rows: usize, matrix: &[f64], v: &mut [f64]) {
     let n = v.len();
     let Some(held) = (0..n).max_by(|&a, &b| v[a].abs().total_cmp(&v[b].abs())) else { return };
@@ -24,7 +24,7 @@ pub(crate) fn refine(rows: usize, matrix: &[f64], v: &mut [f64]) {
     let reduced: Vec<f64> = others.iter().flat_map(|&j| column(j).to_vec()).collect();
     let svd = Svd::new(rows, others.len(), reduced);
     let mut step = vec![0.0; others.len()];
-    // The second step takes out what rounding left of the first.
+    // The second step removes rounding errors of the first.
     for _ in 0..2 {
         let rest: Vec<f64> = (0..rows)
             .map(|i| {
@@ -43,7 +43,7 @@ pub(crate) fn refine(rows: usize, matrix: &[f64], v: &mut [f64]) {
 mod tests {
     use super::*;
 
-    /// `[1 1; 1 1]` annihilates (1, -1); `[1 1; 1 1 + 1e-9]` nothing.
+    /// `[1 1; 1 1]` annihilates (1, -1), `[1 1; 1 1 + 1e-9]` does not annihilate a vector.
     #[test]
     fn a_singular_matrix_has_a_null_vector_to_rounding_and_a_regular_one_has_not() {
         let mut v = [1.0, -1.0 + 1e-5];

@@ -110,9 +110,9 @@ impl OsqpSolver {
     /// [`QpMultipliers`]), and leaves the answer there; values that are not finite start as 0.
     ///
     /// `Solved` means OSQP's own test and a residual of [`kkt::qp_residuals`] within a hundred
-    /// tolerances, else the answer is `Inaccurate`. An answer without certificate that passes the
-    /// judge is never called infeasible or unbounded. An H that is not symmetric or not positive
-    /// semidefinite is named by its status.
+    /// tolerances, else the answer is `Inaccurate`. An answer without a certificate whose residual
+    /// is within the tolerance is never called infeasible or unbounded. An H that is not symmetric
+    /// or not positive semidefinite has its own status.
     ///
     /// # Panics
     /// If a slice has the wrong length.

@@ -23,9 +23,9 @@
 //! | `force_scale`, `regularisation` | contact | numbers |
 //! | `extra` | all, optional | an object of lists of numbers, as in [`crate::NamedProblem`] |
 //!
-//! All other keys of a kind are required, and no others are allowed. "No bound" among `lower`,
+//! All other keys of a kind are required, and no others are allowed. "No bound" in `lower`,
 //! `upper`, `row_lower` and `row_upper` is infinite, `null`, or any number of at least
-//! [`crate::INFINITE_BOUND`] in size; solvers read them alike.
+//! [`crate::INFINITE_BOUND`] in size; solvers treat them alike.
 
 mod place;
 mod read;

@@ -1,20 +1,20 @@
 //! Units of the unknowns of a program, from its own numbers.
 //!
-//! With `x = D x̂`, D of powers of two, the diagonal of `D H D` lies in [1, 4): multiplying by D
-//! rounds nothing. Unknowns without curvature take the unit that brings the largest entry of their
-//! column in A to one, rows being measured in the units of the others.
+//! With `x = D x̂`, D of powers of two, the diagonal of `D H D` lies in [1, 4): a product with D is
+//! exact. Unknowns without curvature take the unit in which the largest entry of their column in A
+//! is one, with rows measured in the units of the others.
 
 use crate::general::Qp;
 use crate::status::Status;
 use legwork_linalg::lanes::padded;
 use legwork_linalg::ldlt;
 
-/// Exponents of diagonal entries this far apart are the same unit for a solver.
+/// Exponents of diagonal entries within this range need no units.
 const SPREAD: i32 = 10;
 /// Largest exponent of a unit.
 const LARGEST: i32 = 150;
 
-/// Writes D (n) and returns whether its entries are so far apart that a solver should use them.
+/// Writes D (n). Returns true if its entries differ so much that a solver should use them.
 ///
 /// O(n), and O(m n) if an unknown has no curvature. Does not allocate.
 pub(crate) fn units_into(qp: &Qp<'_>, units: &mut [f64]) -> bool {
@@ -37,11 +37,11 @@ pub(crate) fn units_into(qp: &Qp<'_>, units: &mut [f64]) -> bool {
     n > 0 && most - least > SPREAD
 }
 
-/// Eigenvalues of H, in units of the unknowns, down to minus this count as zero.
+/// Eigenvalues of H, in units of the unknowns, above minus this count as nonnegative.
 const SEMIDEFINITE: f64 = 1e-6;
 
-/// The status of an H that makes the program not convex, if it does; the test of solvers that do
-/// not factor H itself. Allocates.
+/// Status of an H for which the program is not convex, or `None`: the test for solvers that do not
+/// factor H. Allocates.
 pub(crate) fn refuse_hessian(qp: &Qp<'_>) -> Option<Status> {
     if !qp.is_symmetric() {
         return Some(Status::Asymmetric);
@@ -64,13 +64,13 @@ pub(crate) fn refuse_hessian(qp: &Qp<'_>) -> Option<Status> {
     (!is_definite).then_some(Status::Indefinite)
 }
 
-/// Gives unknowns of unit 0 that of their column in A.
+/// Unknowns of unit 0 get the unit of their column in A.
 #[cold]
 fn from_columns(qp: &Qp<'_>, units: &mut [f64]) -> bool {
     let (n, m) = (qp.dim(), qp.row_count());
     let typical = units.iter().fold(0.0f64, |a, b| a.max(*b));
     let typical = if typical > 0.0 { typical } else { 1.0 };
-    // Size of a row in the units that are known; of a row without these, its largest entry.
+    // Size of a row in the known units; without known units, its largest entry.
     let size = |units: &[f64], row: usize| {
         let (mut known, mut unknown) = (0.0f64, 0.0f64);
         for (j, unit) in units.iter().enumerate() {
@@ -95,7 +95,7 @@ fn from_columns(qp: &Qp<'_>, units: &mut [f64]) -> bool {
             }
         }
         let unit = if largest > 0.0 && largest.is_finite() { 1.0 / largest } else { typical };
-        // Negative until all are found, so that the order of the unknowns does not matter.
+        // Negative until all are found, so that the order of the unknowns has no effect.
         units[j] = -power_of_two(exponent_of(unit));
     }
     let (mut least, mut most) = (f64::INFINITY, 0.0f64);

@@ -450,9 +450,9 @@ impl FaceSearch {
 
     /// Force of contact `k` of those that were taken in, in its cone up to rounding.
     ///
-    /// A solution lies in the plane of its face, but where G is so ill-conditioned that rounding
-    /// moves it by more than its distance from the border, it may lie beyond. It is then projected,
-    /// and the residual of the search is not that of the force: the flag is true.
+    /// A solution lies in the plane of its face. If G is so ill-conditioned that rounding moves it
+    /// by more than its distance from the border, it may lie outside. It is then projected, and the
+    /// residual of the search is not that of the force: the flag is true.
     #[inline]
     pub(super) fn force(&self, k: usize, cone: &ConeShape) -> ([f64; 3], bool) {
         let (contact, force) = (&self.contacts[k], triple(&self.forces, 3 * k));

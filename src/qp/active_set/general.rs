@@ -38,7 +38,7 @@ struct Bound {
     rhs: f64,
 }
 
-/// The numbers of a program whose unknowns have been given other units.
+/// Data of a program whose unknowns have other units.
 #[derive(Clone, Debug, Default)]
 struct Scaled {
     hessian: Vec<f64>,
@@ -47,7 +47,8 @@ struct Scaled {
 }
 
 impl Scaled {
-    /// Memory for a program of this size, as content: a copy of an empty list has no memory.
+    /// Reserves memory for a program of this size as elements: a copy of an empty list has no
+    /// memory.
     fn reserve(&mut self, n: usize, m: usize) {
         for (values, count) in
             [(&mut self.hessian, n * n), (&mut self.gradient, n), (&mut self.rows, n * m)]
@@ -58,7 +59,7 @@ impl Scaled {
         }
     }
 
-    /// `D H D`, `D g` and `A D`: exact, D being powers of two.
+    /// Computes `D H D`, `D g` and `A D`, which is exact: D holds powers of two.
     fn fill(&mut self, qp: &Qp<'_>, units: &[f64]) {
         let (n, m) = (qp.dim(), qp.row_count());
         for values in [&mut self.hessian, &mut self.gradient, &mut self.rows] {
@@ -81,11 +82,11 @@ impl Scaled {
 /// exact minimiser. The first step starts from zero, so among many minimisers it finds one close to
 /// that of least norm (R. T. Rockafellar, SIAM J. Control Optim. 14, 1976). If a move lowers the
 /// objective without end, the problem is unbounded. An H that is not symmetric is rejected with
-/// [`Status::Asymmetric`], one that is not semidefinite with [`Status::Indefinite`]: an eigenvalue
+/// [`Status::Asymmetric`], an H that is not semidefinite with [`Status::Indefinite`]: an eigenvalue
 /// below about -1e-6 of the mean, in the units of the unknowns.
 ///
-/// Where the diagonal entries of H differ by more than a factor of 2¹⁰, unknowns are first given
-/// units, powers of two, in which these entries are near one. Rows are compared by distance.
+/// If the diagonal entries of H differ by more than a factor of 2¹⁰, the unknowns get units, powers
+/// of two, in which these entries are near one. Rows are compared by distance.
 ///
 /// Infeasibility is only claimed with a proof ([`Self::certificate`]); doubtful answers are
 /// followed by a search for one from the origin.
@@ -214,7 +215,7 @@ impl GeneralActiveSet {
         outcome
     }
 
-    /// Solves `scaled`, whose unknowns are those of `qp` over `self.units`.
+    /// Solves `scaled`, whose unknowns are those of `qp` divided by `self.units`.
     fn run_scaled(
         &mut self,
         qp: &Qp<'_>,
@@ -259,8 +260,8 @@ impl GeneralActiveSet {
         outcome
     }
 
-    /// Lists the finite bounds of `qp`, equalities first, for the rows of `scaled`; false if an
-    /// interval is empty.
+    /// Lists the finite bounds of `qp`, equalities first, for the rows of `scaled`. Returns false
+    /// if an interval is empty.
     fn collect_bounds(&mut self, qp: &Qp<'_>, scaled: &Qp<'_>) -> bool {
         let (n, m) = (qp.dim(), qp.row_count());
         self.bounds.clear();
@@ -292,7 +293,7 @@ impl GeneralActiveSet {
                     }
                     continue;
                 }
-                // Of a bound of an unknown the norm is the unit, by which x is divided already.
+                // For a bound of an unknown the norm is its unit, and x is divided by that already.
                 let inverse = 1.0 / norm;
                 let scale = if source < m { inverse } else { 1.0 };
                 if lower.is_finite() {
@@ -341,7 +342,7 @@ impl GeneralActiveSet {
             1.0
         };
         if !self.core.factor(qp.hessian, weight, 0.0) {
-            // Not even the shifted matrix is definite.
+            // The shifted matrix is not definite either.
             return (Status::Indefinite, 0);
         }
         self.previous.fill(0.0);

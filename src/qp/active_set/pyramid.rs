@@ -15,9 +15,9 @@ use legwork_linalg::axpy;
 /// 1e-6.
 const ACCEPTED_RESIDUAL: f64 = 1e-6;
 
-/// The status that the judge confirms.
+/// Status after the check of the natural residual.
 fn confirmed(status: Status, residual: f64) -> Status {
-    // Written so that NaN confirms nothing.
+    // Written so that NaN is not confirmed.
     let is_refused = status == Status::Solved && !matches!(residual, r if r <= ACCEPTED_RESIDUAL);
     if is_refused { Status::NumericalTrouble } else { status }
 }

@@ -1,4 +1,4 @@
-//! Circular cones by pyramids, against the interior-point method and closed forms.
+//! Circular cones by pyramids, compared with the interior-point method and closed forms.
 
 use super::*;
 use crate::active_set::PyramidActiveSet;
@@ -16,8 +16,8 @@ fn difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |worst: f64, (a, b)| worst.max((a - b).abs()))
 }
 
-/// A body of mass m on one contact that slides at v in a direction: friction is μ N against it,
-/// and the convex law lifts it. `G = I/m`, so all is in closed form.
+/// A body of mass m on one contact that slides at v in a direction: friction is μ N against it, and
+/// the convex law lifts it. `G = I/m`, so the solution has a closed form.
 fn sliding(angle: f64, mu: f64, speed: f64) -> (ContactProblemData, [f64; 3]) {
     let (mass, gravity, step) = (2.0, 9.81, 1e-3);
     let mut data = ContactProblemData::new(1, ConeShape::circular());
@@ -43,7 +43,7 @@ fn sliding(angle: f64, mu: f64, speed: f64) -> (ContactProblemData, [f64; 3]) {
 fn friction_opposes_slip_in_every_direction() {
     let mut solver = by_active_set(1);
     for mu in [0.05, 0.3, 0.7, 1.5] {
-        // From standing over the limit itself to fast.
+        // From sticking, over the limit, to fast sliding.
         for speed in [0.0, 0.9, 0.999, 1.001, 1.1, 2.0, 1e2, 1e4].map(|x| x * mu * 9.81e-3) {
             for step in 0..72 {
                 let angle = f64::from(step) * std::f64::consts::PI / 36.0;
@@ -58,8 +58,8 @@ fn friction_opposes_slip_in_every_direction() {
     }
 }
 
-/// The judge of all solvers accepts each answer, and the forces move the contacts as those of the
-/// interior-point method do; these are unique where forces are not.
+/// The common residual accepts each answer, and the forces give the contact accelerations of the
+/// interior-point method, which are unique although forces are not.
 #[test]
 fn answers_are_those_of_the_interior_point_method() {
     let (mut resorts, mut compared, mut slides, mut inaccurate, mut passes) = (0, 0, 0, 0, 0);
@@ -71,7 +71,7 @@ fn answers_are_those_of_the_interior_point_method() {
             ] {
                 let mut data = data;
                 data.regularisation = 1e-10;
-                // Speeds from those of a creeping foot to those of a throw.
+                // Speeds from a creeping foot to a throw.
                 let fast = [1e-2, 1.0, 1e2][(seed % 3) as usize];
                 for (i, b) in data.bias.iter_mut().enumerate() {
                     if i % 3 < 2 {
@@ -103,7 +103,7 @@ fn answers_are_those_of_the_interior_point_method() {
         }
     }
     assert!(compared > 900 && slides > 500, "{compared} compared, {slides} slide");
-    // A solve of a pyramid takes a few steps, a problem that slides a few solves.
+    // A solve of a pyramid takes a few steps, a sliding problem a few solves.
     assert!(inaccurate < 5 && passes < 25_000, "{inaccurate} inaccurate, {passes} steps");
     assert!(resorts < 10, "{resorts} of 960 go to the last resort");
 }
@@ -147,7 +147,7 @@ fn no_direction_is_special() {
     }
 }
 
-/// R that differs along the two tangential axes: its turned form is not diagonal.
+/// R differs along the two tangential axes: it is not diagonal in turned axes.
 #[test]
 fn compliance_of_each_axis_counts() {
     for seed in 0..40 {
@@ -163,15 +163,15 @@ fn compliance_of_each_axis_counts() {
     }
 }
 
-/// Coulomb's law by its complementarity problem, and by the fixed point around the convex law: its
-/// residual is small in both, and what slides does not lift.
+/// Coulomb's law by its complementarity problem, and by the fixed point around the convex law: both
+/// have a small residual, and sliding contacts do not lift off.
 #[test]
 fn coulombs_law_has_the_circular_cone_too() {
     let (mut solved, mut fixed) = (0, 0);
     for seed in 0..60 {
         let count = 1 + seed as usize % 4;
         let mut data = random_definite(seed, count, ConeShape::circular());
-        // G that couples weakly, as that of feet.
+        // G with weak coupling, like that of feet.
         for (i, g) in data.inverse_inertia.iter_mut().enumerate() {
             *g *= if i % (3 * count + 1) == 0 { 1.0 } else { 0.3 };
         }

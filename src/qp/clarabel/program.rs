@@ -19,13 +19,13 @@ use legwork_linalg::{dot, max_abs};
 const SOLVED_RESIDUAL: f64 = 1e-6;
 /// Least radius in scaled unknowns up to which a certificate must refute all points.
 const REFUTED_RADIUS: f64 = 1e9;
-/// The same of a program with second-order cones, whose certificates keep the tolerance of the
-/// method.
+/// The same radius for a program with second-order cones, whose certificates have the tolerance of
+/// the method.
 const REFUTED_RADIUS_OF_CONES: f64 = 1e6;
 /// Largest residual of a direction of unbounded descent.
 const DESCENT_RESIDUAL: f64 = 1e-9;
 
-/// Share of the largest entry of a certificate below which one is the method's tolerance.
+/// Entries below this share of a certificate's largest entry are within the method's tolerance.
 const NOISE: f64 = 1e-5;
 
 /// Clarabel for programs of the last seen structure, and the last solution.
@@ -102,7 +102,7 @@ enum Kind {
     Both,
 }
 
-/// Bounds of a row; infinite for a row of zeros, which would leave the interior empty.
+/// Bounds of a row. They are infinite for a row of zeros, whose interior would be empty.
 fn row_bounds(qp: &Qp<'_>, row: usize) -> (f64, f64) {
     let is_zero = qp.rows.iter().skip(row).step_by(qp.row_count()).all(|a| *a == 0.0);
     if is_zero { (f64::NEG_INFINITY, f64::INFINITY) } else { qp.row_bounds_of(row) }
@@ -285,14 +285,15 @@ impl ProgramSolver {
         }
     }
 
-    /// Takes the tolerance of the method out of multipliers that refute the program: those of
-    /// linear rows and bounds that press are changed so that `D (Aᵀy + z + Cᵀw)` vanishes, if they
-    /// can make it.
+    /// Reduces the error of multipliers that refute the program from the method's tolerance to
+    /// rounding: those of linear rows and active bounds change until `D (Aᵀy + z + Cᵀw)` is zero,
+    /// if that is possible.
     #[cold]
     fn refine_contradiction(&mut self, program: &ConeProgram<'_>) {
         let (n, m, r) = (program.dim(), program.row_count(), program.cone_row_count());
         let (qp, d) = (&program.linear, &self.scaling.columns);
-        // Columns in the units of the multipliers, the rest of cones as one of weight one.
+        // Columns in the units of the multipliers; the sum over the cones is one column of weight
+        // one.
         let mut columns: Vec<f64> = Vec::new();
         let (mut pressing, mut weights) = (Vec::new(), Vec::new());
         let sizes = |i: usize| if i < m { self.scaling.rows[i] } else { 1.0 / d[i - m] };
@@ -328,15 +329,15 @@ impl ProgramSolver {
         self.cones.iter_mut().for_each(|w| *w *= cone_weight.max(0.0));
     }
 
-    /// The same of a direction of descent: H and the linear rows and bounds that it nearly leaves
-    /// alone are made to be left alone.
+    /// The same for a direction of descent: changes it until H and the linear rows and bounds that
+    /// it nearly leaves unchanged are exactly unchanged.
     #[cold]
     fn refine_direction(&mut self, program: &ConeProgram<'_>) {
         let (n, m) = (program.dim(), program.row_count());
         let (qp, d) = (&program.linear, &self.scaling.columns);
         let mut scaled: Vec<f64> = self.direction.iter().zip(d).map(|(v, d)| v / d).collect();
         let largest = max_abs(&scaled);
-        // An unknown that a bound holds does not move.
+        // The direction is zero for an unknown held by a bound.
         let is_held = |j: usize| {
             let (lower, upper) = qp.bounds_of(j);
             scaled[j].abs() <= NOISE * largest && (lower.is_finite() || upper.is_finite())
@@ -403,13 +404,13 @@ impl ClarabelSolver {
     /// Solves a cone program; `x` is only written, with zeros unless the answer is usable or the
     /// last iterate.
     ///
-    /// `Solved` and `Inaccurate` are what Clarabel says, corrected by what [`kkt::cone_residuals`]
-    /// finds in the program's own numbers. `PrimalInfeasible` comes with [`Self::multipliers`] that
-    /// refute (by [`kkt::infeasible_radius`], in scaled unknowns) every point up to 1e9, or 1e6 if
-    /// there are cones; if
-    /// two bounds contradict each other the multipliers are zero. `Unbounded` comes with
-    /// [`Self::unbounded_direction`]. A certificate that fails the test is `NumericalTrouble`. An H
-    /// that is not symmetric or not semidefinite is named by its status.
+    /// `Solved` and `Inaccurate` are Clarabel's statuses, corrected by the residuals of
+    /// [`kkt::cone_residuals`] in the program's own numbers. `PrimalInfeasible` comes with
+    /// [`Self::multipliers`] that refute (by [`kkt::infeasible_radius`], in scaled unknowns) every
+    /// point up to 1e9, or 1e6 if there are cones; if two bounds contradict each other the
+    /// multipliers are zero. `Unbounded` comes with [`Self::unbounded_direction`]. A certificate
+    /// that fails the test is `NumericalTrouble`. An H that is not symmetric or not semidefinite
+    /// has its own status.
     ///
     /// # Panics
     /// If a slice of `program` or `x` has the wrong length.
@@ -518,7 +519,7 @@ impl ClarabelSolver {
                     }
                 }
                 let residual = residuals.worst();
-                // The answer may meet the tolerance although Clarabel reports that it does not.
+                // The answer may be within the tolerance although Clarabel reports otherwise.
                 let accepted = match said {
                     SolverStatus::Solved => SOLVED_RESIDUAL,
                     _ => self.tolerance,
@@ -540,7 +541,7 @@ impl ClarabelSolver {
         }
     }
 
-    /// What the multipliers refute, in scaled unknowns.
+    /// Radius up to which the multipliers refute every point, in scaled unknowns.
     fn radius(&self, program: &ConeProgram<'_>) -> f64 {
         weighted_radius(program, self.multipliers(), &self.program.scaling.columns)
     }

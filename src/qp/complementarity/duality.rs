@@ -153,8 +153,8 @@ impl QpLcp {
     }
 
     /// Multipliers of the program, signed as in [`crate::kkt::QpMultipliers`], from a certificate
-    /// `y ≥ 0` that the complementarity problem has no solution. Those of `y ≥ 0` itself are what
-    /// makes the sum over the other bounds zero.
+    /// `y ≥ 0` that the complementarity problem has no solution. The multipliers of `y ≥ 0` itself
+    /// complete the sum over the other bounds to zero.
     ///
     /// # Panics
     /// If a slice has the wrong length.
@@ -168,7 +168,7 @@ impl QpLcp {
                 Source::Upper { unknown } => bounds[unknown] -= u,
             }
         }
-        // `-Aᵀu ≥ 0` is what the bounds of `y ≥ 0` press against.
+        // `-Aᵀu ≥ 0` are the multipliers of the bounds `y ≥ 0`.
         for (part, bound) in self.parts.iter().zip(bounds) {
             if let Part::Bounded { at, sign, .. } = *part {
                 let column = self.unknowns..size;
@@ -178,7 +178,7 @@ impl QpLcp {
         }
     }
 
-    /// The program's direction from such a certificate.
+    /// Direction of descent of the program from such a certificate.
     ///
     /// # Panics
     /// If a slice has the wrong length.

@@ -1,4 +1,4 @@
-//! Lemke's method on a quadratic program, by its optimality conditions.
+//! Lemke's method for a quadratic program, applied to its optimality conditions.
 
 use super::duality::QpLcp;
 use super::lemke::Lemke;
@@ -11,10 +11,10 @@ use crate::problem_data::QpData;
 use crate::status::{Outcome, Status};
 use crate::units::{refuse_hessian, units_into};
 
-/// Residual up to which the judge confirms an answer as solved, and as usable.
+/// Largest residuals of a solved and of a usable answer.
 const SOLVED_RESIDUAL: f64 = 1e-7;
 const USABLE_RESIDUAL: f64 = 1e-5;
-/// Least length, in units of the unknowns, of the points that a contradiction leaves.
+/// Least length, in units of the unknowns, of the points that a certificate does not refute.
 const REFUTED_RADIUS: f64 = 1e11;
 /// Largest residual of a direction of unbounded descent.
 const DESCENT_RESIDUAL: f64 = 1e-9;
@@ -77,10 +77,9 @@ impl LemkeProgram {
         Outcome { status, residual: residuals.worst(), ..outcome }
     }
 
-    /// What a certificate of the complementarity problem proves of the program: `y = (d, u)` with
-    /// `Hd = 0`, `A d ≥ 0`, `Aᵀu ≤ 0` and `gᵀd < bᵀu` has a direction of descent without end in d
-    /// or
-    /// a contradiction of the rows in u.
+    /// Status proved by a certificate of the complementarity problem. `y = (d, u)` with `Hd = 0`,
+    /// `A d ≥ 0`, `Aᵀu ≤ 0` and `gᵀd < bᵀu` contains a direction d of descent without end, or a
+    /// contradiction u of the rows.
     fn refuted(&mut self, qp: &Qp<'_>, form: &QpLcp, proof: &[f64], x: &mut [f64]) -> Status {
         let program = ConeProgram::from(*qp);
         form.contradiction(proof, &mut self.rows, &mut self.bounds);
@@ -103,8 +102,8 @@ impl LemkeProgram {
     }
 }
 
-/// Whether a point satisfies the constraints. Optimality conditions without a solution do not tell
-/// an infeasible program from an unbounded one; those without the objective do.
+/// True if a point satisfies the constraints. Optimality conditions without a solution do not
+/// distinguish an infeasible program from an unbounded one; those without the objective do.
 fn is_feasible(solver: &mut Lemke, qp: &Qp<'_>) -> bool {
     let mut constraints = QpData::of(qp);
     constraints.hessian.fill(0.0);

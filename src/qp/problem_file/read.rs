@@ -119,7 +119,7 @@ impl<'a> Object<'a> {
         list(self.get(key)?, key, len)
     }
 
-    /// A list of bounds, of which `null` is `none`.
+    /// A list of bounds; `null` means `none`.
     fn bounds(&self, key: &str, len: usize, none: f64) -> Result<Vec<f64>> {
         let values = array(self.get(key)?, key, "numbers", len)?;
         let bound = |(i, value): (usize, &Value)| match value {
@@ -129,7 +129,7 @@ impl<'a> Object<'a> {
         values.iter().enumerate().map(bound).collect()
     }
 
-    /// The same, or an empty list.
+    /// A list of bounds, or an empty list.
     fn optional_bounds(&self, key: &str, len: usize, none: f64) -> Result<Vec<f64>> {
         let is_empty = self.get(key)?.as_array().is_some_and(Vec::is_empty);
         if is_empty { Ok(Vec::new()) } else { self.bounds(key, len, none) }

@@ -68,8 +68,8 @@ const ATTEMPTS: [Attempt; 13] = [
     rung(-4),
     rung(0),
 ];
-/// Multiplications after which no further attempt begins: some tenths of a second, 13 attempts of
-/// 1000 pivots on 60 pairs, or 1300 pivots on 240.
+/// Number of multiplications after which no further attempt begins. It takes some tenths of a
+/// second: 13 attempts of 1000 pivots on 60 pairs, or 1300 pivots on 240.
 const WORK: u64 = 500_000_000;
 /// Attempts at a proof of infeasibility before a long answer is accepted.
 const LOOKS: usize = 6;
@@ -77,11 +77,11 @@ const LOOKS: usize = 6;
 const PROXIMAL_STEPS: u32 = 12;
 /// Scaled answers beyond this are suspect: an unsolvable problem can have them up to rounding.
 const LONG: f64 = 1e4;
-/// Gain of a direction from which it may be a certificate but for rounding,
+/// Least gain of a direction that may be a certificate with rounding errors.
 const LEAST_GAIN: f64 = 1e-9;
-/// its defect,
+/// Largest defect of such a direction.
 const NEAR: f64 = 1e-7;
-/// and the share of its largest scaled entry below which one is rounding.
+/// Entries below this share of the largest scaled entry of such a direction are rounding.
 const NOISE: f64 = 1e-11;
 /// Pivots between two recomputations of the inverse.
 const REFRESH: u32 = 64;
@@ -130,9 +130,9 @@ impl Verdict {
 
 /// Lemke's method for dense problems; see the module docs.
 ///
-/// Memory for n pairs is made by [`Self::new`] and grows only for larger problems. The attempts are
-/// bounded by a count of multiplications, so that a large problem that resists ends, with the best
-/// answer so far and its status, after the first attempt that exceeds it.
+/// Memory for n pairs is allocated by [`Self::new`] and grows only for larger problems. A count of
+/// multiplications bounds the attempts: a problem that is large and hard ends after the first
+/// attempt that exceeds it, with the best answer so far and its status.
 #[doc(alias("LCP solver", "complementary pivoting"))]
 #[derive(Clone, Debug, Default)]
 pub struct Lemke {
@@ -284,7 +284,7 @@ impl Lemke {
             self.shift = attempt.exponent.map_or(0.0, |k| libm::exp10(f64::from(k)));
             (self.least_pivot, self.variation) = (attempt.least_pivot, attempt.variation);
             self.give = attempt.give;
-            // The first attempt is always made; others only within the budget.
+            // The first attempt is always made, others only within the budget.
             if first.is_some() && self.work_of(pivots) > WORK {
                 break;
             }
@@ -345,12 +345,12 @@ impl Lemke {
         self.judge(lcp, z).outcome(status, pivots)
     }
 
-    /// Whether z is beyond [`LONG`] in scaled units: it may belong to a problem that has no answer.
+    /// True if z exceeds [`LONG`] in scaled units: the problem may have no solution.
     fn is_long(&self, z: &[f64]) -> bool {
         z.iter().zip(&self.scale).any(|(z, scale)| *z > LONG * scale * self.vector_scale)
     }
 
-    /// Multiplications of so many pivots, with the inverses between them.
+    /// Multiplications of this many pivots, including the inverses between them.
     fn work_of(&self, pivots: u32) -> u64 {
         let n = self.n as u64;
         let of_pivot = 3 * n * n + n.pow(3) / u64::from(REFRESH);
@@ -425,8 +425,8 @@ impl Lemke {
         self.has_certificate
     }
 
-    /// Takes the rounding of the path out of a certificate y: of the columns whose `(Mᵀy)_j` is
-    /// nearly zero it is made zero, as far as they let it.
+    /// Reduces rounding errors of a certificate y: entries of `Mᵀy` that are nearly zero become
+    /// zero, if that is possible.
     #[cold]
     fn refine_certificate(&mut self, lcp: &Lcp<'_>) {
         let n = self.n;

@@ -74,7 +74,7 @@ impl PrincipalPivoting {
             };
             is_fresh = false;
             match self.drive(i, limit, pivots) {
-                // z has moved: what was rounding before may be a violation now.
+                // z has moved: a rounding error before may be a violation now.
                 Drive::Rest => self.is_tolerated[..self.count].fill(false),
                 Drive::Rounding => {
                     self.is_tolerated[i] = true;

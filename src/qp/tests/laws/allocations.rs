@@ -175,7 +175,7 @@ fn the_pivoting_methods_do_not_allocate_on_plain_problems() {
             let _ = lemke.solve_warm(black_box(&lcp), flags, z);
             let _ = pivoting.solve_lcp(black_box(&lcp), flags, z);
         });
-        // A certificate is refined by a decomposition that allocates.
+        // The refinement of a certificate uses a decomposition, which allocates.
         assert!(count == 0 || !kind.is_solvable(), "seed {seed}, {kind:?}: {count}");
     }
 }

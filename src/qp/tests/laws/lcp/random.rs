@@ -133,7 +133,7 @@ fn a_long_vector_is_no_answer_to_a_problem_without_one() {
     let mut lemke = Lemke::new(12);
     assert_eq!(lemke.solve(&problem.lcp(), &mut z).status, Status::PrimalInfeasible);
     assert!(problem.margins(lemke.certificate().unwrap()).is_proof());
-    // The vector: as long as it takes to make the certificate's slacks vanish against its terms.
+    // The vector is so long that the certificate's slacks vanish relative to its terms.
     let long: Vec<f64> = lemke.certificate().unwrap().iter().map(|y| 1e12 * y).collect();
     assert!(problem.residuals(&long).scaled.worst() < 1e-9);
     let mut flags = [0.0; 12];

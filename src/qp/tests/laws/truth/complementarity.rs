@@ -17,7 +17,7 @@ struct Case {
     z: Option<Vec<f64>>,
 }
 
-/// Conditions of 1 to 1e12; every fifth problem has no solution.
+/// Condition numbers from 1 to 1e12; every fifth problem has no solution.
 fn case(seed: u64, decades: f64) -> Case {
     let mut random = Random::new(seed ^ 0x5EED);
     let n = 2 + random.below(9);
@@ -33,7 +33,7 @@ fn case(seed: u64, decades: f64) -> Case {
     let mut known = None;
     let is_symmetric = random.below(3) != 0 || is_unsolvable;
     if is_unsolvable {
-        // Signs that make the null direction positive; q falls along it.
+        // Signs for which the null direction is positive; q decreases along it.
         let ray: Vec<f64> = q[..n].to_vec();
         for j in 0..n {
             for i in 0..n {
@@ -68,7 +68,7 @@ fn case(seed: u64, decades: f64) -> Case {
     }
     let columns: Vec<f64> = (0..n).map(|_| power(&mut random, decades)).collect();
     let cost = power(&mut random, decades);
-    // Unknowns in units of `columns`; rows in the dual ones, which keeps symmetry.
+    // Unknowns in units of `columns`, and rows in the dual units, which keeps symmetry.
     let rows: Vec<f64> = columns.iter().map(|d| cost / d).collect();
     let base = (matrix.clone(), vector.clone());
     for j in 0..n {
@@ -77,7 +77,7 @@ fn case(seed: u64, decades: f64) -> Case {
         }
         vector[j] *= rows[j];
     }
-    // What rounding made of the symmetry.
+    // Restores the symmetry after rounding.
     if is_symmetric {
         for j in 0..n {
             for i in 0..j {
@@ -99,7 +99,7 @@ impl Case {
                 w += self.base.0[j * n + i] * z[j];
                 size += (self.base.0[j * n + i] * z[j]).abs();
             }
-            // A gap of 1e-7 leaves pairs of 3e-4, of which interior points end with.
+            // Interior points end with pairs of 3e-4 at a gap of 1e-7.
             let (z, w) = (z[i] / length, w / size);
             let miss = (-z).max(-w).max(z.min(w) / 30.0);
             if z.is_nan() || w.is_nan() { f64::INFINITY } else { f64::max(worst, miss) }

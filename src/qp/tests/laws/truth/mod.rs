@@ -1,4 +1,4 @@
-//! No status that is false, over all solvers, on problems whose outcome is known by construction.
+//! No solver returns a false status, on problems whose outcome is known by construction.
 
 mod complementarity;
 mod programs;
@@ -11,7 +11,7 @@ use legwork_qp::kkt::QpMultipliers;
 use legwork_qp::{ClarabelSolver, GeneralActiveSet, Outcome, Status};
 use programs::{Case, Truth, case};
 
-/// Programs and problems of one run: 200, or as many as the environment says.
+/// Number of programs and problems of one run: 200, or as the environment sets it.
 pub(crate) fn count() -> u64 {
     std::env::var("LEGWORK_TRUTH_CASES").ok().and_then(|v| v.parse().ok()).unwrap_or(200)
 }
@@ -39,7 +39,7 @@ impl Tally {
     }
 }
 
-/// Residual in base units up to which `Solved` is true, and `Inaccurate`.
+/// Largest residual in base units of a true `Solved`, and of a true `Inaccurate`.
 const SOLVED: f64 = 1e-5;
 const INACCURATE: f64 = 1e-2;
 
@@ -51,7 +51,7 @@ fn judge(case: &Case, outcome: Outcome, x: &[f64], multipliers: QpMultipliers<'_
             *(if is_solved { &mut t.solved } else { &mut t.inaccurate }) += 1;
             let residual = case.residual(x, multipliers.rows, multipliers.bounds);
             let bound = if is_solved { SOLVED } else { INACCURATE };
-            // Strong convexity: the error is at most the condition times the residual.
+            // Strong convexity: the error is at most the condition number times the residual.
             let is_certain = is_solved && case.condition < 1e3;
             if case.truth != Truth::Solvable {
                 wrong("an answer")

@@ -1,13 +1,13 @@
 //! Quadratic programs whose outcome is known by construction.
 //!
-//! A program is built in base units, where its numbers are near one, around a point that satisfies
-//! the optimality conditions, a contradiction, or a direction of descent without end. Then
-//! unknowns, rows and objective are given units many orders apart.
+//! A program is built in base units, in which its numbers are near one, around a point that
+//! satisfies the optimality conditions, a contradiction, or a direction of descent without end.
+//! Then unknowns, rows and objective get units that differ by many orders of magnitude.
 
 use legwork_qp::QpData;
 use legwork_qp::problems::Random;
 
-/// What is known of a program.
+/// Known outcome of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Truth {
     Solvable,
@@ -27,13 +27,13 @@ pub(crate) struct Case {
     pub(crate) truth: Truth,
     /// The solution in base units; a feasible point if the program is unbounded.
     pub(crate) x: Vec<f64>,
-    /// Condition of H in base units.
+    /// Condition number of H in base units.
     pub(crate) condition: f64,
 }
 
 const INF: f64 = f64::INFINITY;
 
-/// Values that stand for "no bound".
+/// Values that mean "no bound".
 const NONE: [f64; 6] = [INF, INF, 1e20, 1e30, 1e308, f64::MAX];
 
 /// A symmetric matrix with these eigenvalues, and its eigenvectors.
@@ -65,7 +65,7 @@ pub(crate) fn power(random: &mut Random, decades: f64) -> f64 {
     libm::pow(10.0, decades * (2.0 * random.uniform() - 1.0))
 }
 
-/// The program of this seed: conditions of 1 to 1e12, units of up to `decades` decades.
+/// The program of this seed: condition numbers from 1 to 1e12, units of up to `decades` decades.
 pub(crate) fn case(seed: u64, decades: f64) -> Case {
     let mut random = Random::new(seed);
     let truth = match seed % 5 {
@@ -99,7 +99,7 @@ pub(crate) fn case(seed: u64, decades: f64) -> Case {
         let line: Vec<f64> = if dice < 0.05 {
             vec![0.0; n]
         } else if dice < 0.2 && !lines.is_empty() {
-            // Depends on earlier rows, or is nearly parallel to one.
+            // Depends linearly on earlier rows, or is nearly parallel to one.
             let (a, b) = (random.below(lines.len()), random.below(lines.len()));
             let (u, v) = (1.0 + random.uniform(), random.normal());
             (0..n).map(|j| u * lines[a][j] + v * lines[b][j]).collect()
@@ -118,7 +118,7 @@ pub(crate) fn case(seed: u64, decades: f64) -> Case {
         (0..n).map(|i| -(0..n).map(|j| hessian[j * n + i] * x[j]).sum::<f64>()).collect();
     let none = |random: &mut Random| NONE[random.below(NONE.len())];
     let bounds_of = |random: &mut Random, value: f64, speed: f64, size: f64| {
-        // A direction of descent must leave the bounds alone.
+        // A direction of descent must not violate the bounds.
         let (can_lower, can_upper) = match truth {
             Truth::Unbounded => (speed >= 0.0, speed <= 0.0),
             _ => (true, true),
@@ -175,13 +175,13 @@ pub(crate) fn case(seed: u64, decades: f64) -> Case {
         }
     }
     if truth == Truth::Unbounded {
-        // The multipliers press along the ray at most upwards: outweigh them.
+        // The multipliers' slope along the ray may be positive: outweigh it.
         let slope: f64 = (0..n).map(|j| gradient[j] * ray[j]).sum();
         let fall = slope.max(0.0) + 0.3 + random.uniform();
         (0..n).for_each(|j| gradient[j] -= fall * ray[j]);
     }
     if truth == Truth::Infeasible {
-        // A row that asks for more than a combination of other constraints allows.
+        // A row that contradicts a combination of other constraints.
         let count = 1 + random.below(3);
         let (mut line, mut limit, mut size) = (vec![0.0; n], 0.0, 0.0);
         for _ in 0..count {
@@ -208,7 +208,7 @@ pub(crate) fn case(seed: u64, decades: f64) -> Case {
     scaled(base, decades, truth, x, condition, &mut random)
 }
 
-/// Gives the program units.
+/// Applies units to the program.
 fn scaled(
     base: QpData,
     decades: f64,
@@ -244,8 +244,8 @@ fn scaled(
 }
 
 impl Case {
-    /// Worst violation of the optimality conditions in base units, relative to its numbers: what
-    /// an answer in the program's units is, whatever these are.
+    /// Worst violation of the optimality conditions in base units, relative to the program's
+    /// numbers: independent of its units.
     pub(crate) fn residual(&self, x: &[f64], y: &[f64], z: &[f64]) -> f64 {
         let (n, m) = (self.x.len(), self.rows.len());
         let base = &self.base;

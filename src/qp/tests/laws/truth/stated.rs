@@ -1,4 +1,4 @@
-//! Small problems whose answer has a closed form, by every solver.
+//! Small problems with a solution in closed form, by every solver.
 
 use legwork_qp::complementarity::{Lcp, Lemke, LemkeProgram, lcp_residuals};
 use legwork_qp::kkt::{self, QpMultipliers};
@@ -35,8 +35,8 @@ fn plane(rows: &[[f64; 2]], row_lower: &[f64], row_upper: &[f64]) -> QpData {
     }
 }
 
-/// `x = -H⁻¹ g` of three unknowns, of which the last is in units up to 1e6 times larger or smaller.
-/// H in those of the first is [2 1 5; 1 2 10; 5 10 200] · 1e-4.
+/// `x = -H⁻¹ g` with three unknowns; the unit of the last is up to 1e6 times larger or smaller. In
+/// the units of the first, H is [2 1 5; 1 2 10; 5 10 200] · 1e-4.
 #[test]
 fn unknowns_in_unlike_units_are_solved_to_rounding() {
     let units = [1e2, 1.0, 1e-1, 1e-3, 1e3, 1e4, 1e-4, 1e5, 1e-5, 1e6, 1e-6, 0.3, 7.7e2];
@@ -63,7 +63,7 @@ fn unknowns_in_unlike_units_are_solved_to_rounding() {
     }
 }
 
-/// The unconstrained minimum (1, 2), whichever way "no bound" is written.
+/// The unconstrained minimum (1, 2) for every spelling of "no bound".
 #[test]
 fn every_spelling_of_no_bound_is_none() {
     let spellings = [INF, 1e20, 1.5e20, 1e21, 1e25, 1e30, 1e50, 1e100, 1e300, 1e308, f64::MAX];
@@ -77,14 +77,14 @@ fn every_spelling_of_no_bound_is_none() {
             let what = format!("{name}, {low:e}, {high:e}: {outcome:?}, {x:?}");
             assert_eq!(outcome.status, Status::Solved, "{what}");
             assert!((x[0] - 1.0).abs() < 1e-7 && (x[1] - 2.0).abs() < 1e-7, "{what}");
-            // As a bound of the other side it admits nothing.
+            // As a bound of the other side it admits no point.
             qp.row_lower[0] = *low;
             assert_eq!(solve(&qp, &mut x).status, Status::PrimalInfeasible, "{what}");
         }
     }
 }
 
-/// A row of zeros says something only if its interval lacks zero.
+/// A row of zeros is a constraint only if its interval excludes zero.
 #[test]
 fn rows_of_zeros_are_met_or_refuted() {
     for (name, mut solve) in solvers() {
@@ -112,7 +112,7 @@ fn rows_of_zeros_are_met_or_refuted() {
     }
 }
 
-/// `x₀ = 0` and `x₀ + α x₁ = 1` meet at (0, 1/α): no answer is better than a wrong one. A
+/// `x₀ = 0` and `x₀ + α x₁ = 1` intersect at (0, 1/α): no answer is better than a wrong one. A
 /// certificate excludes points up to 1e9.
 #[test]
 fn rows_at_a_small_angle_are_not_called_infeasible() {
@@ -138,7 +138,7 @@ fn rows_at_a_small_angle_are_not_called_infeasible() {
 fn a_hessian_that_is_not_symmetric_or_not_semidefinite_is_named() {
     for (name, mut solve) in solvers() {
         for (hessian, expected) in [
-            // Upper and lower triangle alone, and a slip in one entry.
+            // Upper and lower triangle alone, and an error in one entry.
             ([2.0, 0.0, 2.0, 2.0], Status::Asymmetric),
             ([2.0, 2.0, 0.0, 2.0], Status::Asymmetric),
             ([2.0, 1.0, 1.001, 2.0], Status::Asymmetric),
@@ -149,14 +149,14 @@ fn a_hessian_that_is_not_symmetric_or_not_semidefinite_is_named() {
             ([1.0, 2.0, 2.0, 1.0], Status::Indefinite),
             ([0.0, 1.0, 1.0, 0.0], Status::Indefinite),
             ([1e12, 1.1e3, 1.1e3, 1e-6], Status::Indefinite),
-            // As sums leave it, and singular.
+            // With rounding errors of sums, and singular.
             ([2.0, 1.0, 1.0 + 1e-12, 2.0], Status::Solved),
             ([1.0, 1.0, 1.0, 1.0], Status::Solved),
             ([1e12, 0.9e3, 0.9e3, 1e-6], Status::Solved),
         ] {
             let mut qp = plane(&[], &[], &[]);
             qp.hessian = hessian.to_vec();
-            // In the range of a singular matrix.
+            // In the range of H, even if H is singular.
             qp.gradient = vec![-(hessian[0] + hessian[2]), -(hessian[1] + hessian[3])];
             let outcome = solve(&qp, &mut [0.0; 2]);
             assert_eq!(outcome.status, expected, "{name}, {hessian:?}: {outcome:?}");
@@ -164,8 +164,8 @@ fn a_hessian_that_is_not_symmetric_or_not_semidefinite_is_named() {
     }
 }
 
-/// Dependent equalities, `x₀ + x₁ = 1` and nearly the same row for 1.5, are judged by themselves: a
-/// long answer of the problem before would hide the contradiction.
+/// Dependent equalities, `x₀ + x₁ = 1` and nearly the same row for 1.5, do not depend on earlier
+/// solves: a long answer of the previous problem would hide the contradiction.
 #[test]
 fn what_was_solved_before_does_not_decide() {
     for (length, rest) in [(1e10, 1e-12), (1e12, 1e-12), (1e13, 2e-12), (1e15, 1e-13)] {
@@ -209,7 +209,7 @@ fn a_solved_contact_problem_is_one_that_the_judge_confirms() {
     }
 }
 
-/// `w₁ = z₁ - 1`, `w₂ = z₂`, where z₂ and all terms of its row are rounding.
+/// `w₁ = z₁ - 1`, `w₂ = z₂`: z₂ and all terms of its row are rounding.
 #[test]
 fn rounding_in_a_row_whose_terms_vanish_is_no_residual() {
     for noise in [0.0, 1e-18, -1e-18, 3e-16, -2e-16, 1e-14, -1e-14, 5e-15, -7e-17, 2e-15] {
@@ -217,11 +217,12 @@ fn rounding_in_a_row_whose_terms_vanish_is_no_residual() {
         let z = [1.0, noise];
         let found = lcp_residuals(&lcp, &z, &mut [0.0; 2], &mut [0.0; 2]).scaled.worst();
         assert!(found <= 1e-9, "{noise:e}: {found:.1e}");
-        // What is more than rounding counts.
+        // An error above rounding counts.
         let wrong = [1.0, -1e-3];
         let found = lcp_residuals(&lcp, &wrong, &mut [0.0; 2], &mut [0.0; 2]).scaled.worst();
         assert!(found > 1e-4, "{found:.1e}");
-        // The same of a program: the minimum of x² between -1 and 1, and of a multiplier.
+        // The same for a program: the minimum of x² between -1 and 1, with rounding in a
+        // multiplier.
         let mut qp = plane(&[], &[], &[]);
         (qp.lower, qp.upper) = (vec![-1.0; 2], vec![1.0; 2]);
         let multipliers = QpMultipliers { rows: &[], bounds: &[0.0, noise.abs()] };
@@ -231,7 +232,7 @@ fn rounding_in_a_row_whose_terms_vanish_is_no_residual() {
     }
 }
 
-/// A matrix of no class of which Lemke's method decides: it ends after a count of pivots.
+/// Lemke's method has no guarantee for this matrix: it ends after a count of pivots.
 #[test]
 fn a_large_problem_without_hope_ends_within_the_budget() {
     let n = 240;
@@ -240,6 +241,6 @@ fn a_large_problem_without_hope_ends_within_the_budget() {
     let vector: Vec<f64> = (0..n).map(|_| random.normal()).collect();
     let mut z = vec![0.0; n];
     let outcome = Lemke::new(n).solve(&Lcp::new(&matrix, &vector).unwrap(), &mut z);
-    // 5e8 multiplications are 1300 pivots, and the attempt that is under way takes at most 1000.
+    // 5e8 multiplications are 1300 pivots, and the attempt in progress takes at most 1000.
     assert!(outcome.iterations <= 2300 || outcome.status.is_usable(), "{outcome:?}");
 }
