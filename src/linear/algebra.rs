@@ -21,28 +21,29 @@ pub enum Error {
     },
     /// A weight or covariance is not symmetric.
     #[error(
-        "expected {what} to be symmetric, found {upper} at ({row}, {column}) and {lower} at ({column}, {row})"
+        "expected {what} to be symmetric, found {upper} at ({row}, {column}) and {lower} at \
+         ({column}, {row})"
     )]
     NotSymmetric {
-        /// Which matrix.
+        /// Name of the matrix.
         what: &'static str,
         /// Row of the entry above the diagonal that differs most from its mirror image.
         row: usize,
-        /// Its column.
+        /// Column of that entry.
         column: usize,
-        /// The entry.
+        /// Value of the entry.
         upper: f64,
-        /// Its mirror image.
+        /// Value of its mirror image.
         lower: f64,
     },
     /// A weight or covariance is not positive definite, or semidefinite, as it must be.
     #[error("expected {what} to be positive {definite}, found the eigenvalue {eigenvalue:.6e}")]
     Indefinite {
-        /// Which matrix.
+        /// Name of the matrix.
         what: &'static str,
-        /// `definite` or `semidefinite`.
+        /// Required property: `definite` or `semidefinite`.
         definite: &'static str,
-        /// The least eigenvalue.
+        /// Least eigenvalue.
         eigenvalue: f64,
     },
     /// Eigenvalues or singular values did not converge.
@@ -77,8 +78,8 @@ pub(crate) fn expect_shape(
     }
 }
 
-/// Fails if a matrix is not symmetric and positive semidefinite, or definite. Errors up to 1e-10 of
-/// the largest entry are rounding.
+/// Fails if a matrix is not symmetric, or not positive definite or semidefinite as required. Errors
+/// up to 1e-10 of the largest entry are rounding.
 pub(crate) fn expect_weight(
     what: &'static str,
     matrix: &Mat<f64>,
@@ -94,7 +95,7 @@ pub(crate) fn expect_weight(
             }
         }
     }
-    // A diagonal matrix has its eigenvalues to the last digit.
+    // The eigenvalues of a diagonal matrix are exact.
     let is_diagonal = (0..n).all(|j| (0..n).all(|i| i == j || matrix[(i, j)] == 0.0));
     let values = match is_diagonal {
         true => (0..n).map(|i| matrix[(i, i)]).collect(),

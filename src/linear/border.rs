@@ -6,10 +6,10 @@ use crate::algebra::{Error, balance, beside, eigenvalues, identity, solve};
 use crate::structure::pseudoinverse;
 use crate::system::System;
 
-/// Pole of fixed directions.
+/// Fixed directions with one pole.
 struct Group {
     pole: c64,
-    /// Number of left vectors: of a complex pair, those of both.
+    /// Number of left vectors; for a complex pair, those of both poles.
     len: usize,
 }
 
@@ -23,19 +23,19 @@ struct Directions {
     groups: Vec<Group>,
 }
 
-/// Which directions that no input moves are taken out of a system.
+/// Selects which directions that no input moves are taken out of a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fixed {
-    /// Those that do not die out: on the border of stability, or unstable.
+    /// Directions that do not die out: on the border of stability, or unstable.
     Lasting,
-    /// All of them.
+    /// All directions that no input moves.
     All,
 }
 
 /// A system without directions that no input moves.
 ///
-/// A robot on its feet has such directions where the ground holds a foot: the position of the foot
-/// stays as it is, whatever the motors do. No feedback makes them die out, and none is needed.
+/// A robot on its feet has such directions if the ground holds a foot: the position of the foot
+/// stays the same, whatever the motors do. No feedback makes them die out, and none is needed.
 #[derive(Debug, Clone)]
 pub struct Split {
     /// The remaining system of r states z, `x = N z`; its C is `C N`.
@@ -51,15 +51,14 @@ pub struct Split {
     pub poles: Vec<c64>,
 }
 
-/// Takes out directions that no input moves. Left vectors w count as such if `|wᵀ [A − λ, B]|` is
-/// at most `precision` times the norm of A for a pole λ, where states and inputs are scaled. A pole
+/// Takes out directions that no input moves. A left vector w counts as such if `|wᵀ [A − λ, B]|` is
+/// at most `precision` times the norm of A for a pole λ, with states and inputs scaled. A pole
 /// within the square root of `precision` of the border of stability is on it.
 ///
 /// With `x = N z + V v`, where the columns of V span the invariant subspace of fixed directions,
-/// the
-/// motion of z is `ż = Aᵣ z + Bᵣ u`, free of v: poles of the loop are those of z and the fixed
-/// ones. If z and v share a pole that couples them, V is the best approximation in the sense of
-/// least squares; poles are the same.
+/// the motion of z is `ż = Aᵣ z + Bᵣ u`, free of v: the poles of the loop are those of z and the
+/// fixed ones. If z and v share a pole that couples them, V is the best approximation in the sense
+/// of least squares; the poles are the same.
 ///
 /// # Errors
 /// If an iteration does not converge.
@@ -100,7 +99,7 @@ pub fn split(system: &System, which: Fixed, precision: f64) -> Result<Split, Err
     })
 }
 
-/// A pole on the border of stability that no input moves: `σₘᵢₙ [A − λ, B]` is rounding.
+/// A pole on the border of stability that no input moves: `σₘᵢₙ [A − λ, B]` is zero up to rounding.
 pub(crate) fn fixed_pole(a: &Mat<f64>, b: &Mat<f64>, sampled: bool) -> Result<Option<c64>, Error> {
     let (a, scales) = balance(a.as_ref());
     let b = scaled_inputs(&a, b, &scales);
@@ -108,7 +107,7 @@ pub(crate) fn fixed_pole(a: &Mat<f64>, b: &Mat<f64>, sampled: bool) -> Result<Op
     Ok(found.groups.first().map(|group| group.pole))
 }
 
-/// The norm of A, 1 where that is 0.
+/// The norm of A, or 1 if that is 0.
 fn size(a: &Mat<f64>) -> f64 {
     match a.norm_l2() {
         0.0 => 1.0,
@@ -116,7 +115,7 @@ fn size(a: &Mat<f64>) -> f64 {
     }
 }
 
-/// B of scaled states, its columns as long as the norm of A.
+/// B in scaled states, with columns as long as the norm of A.
 fn scaled_inputs(a: &Mat<f64>, b: &Mat<f64>, scales: &[f64]) -> Mat<f64> {
     let n = a.nrows();
     let mut b = Mat::from_fn(n, b.ncols(), |i, j| b[(i, j)] / scales[i]);
@@ -130,16 +129,16 @@ fn scaled_inputs(a: &Mat<f64>, b: &Mat<f64>, scales: &[f64]) -> Mat<f64> {
     b
 }
 
-/// Poles whose directions are looked for.
+/// Poles whose directions are sought.
 #[derive(Clone, Copy)]
 enum Which {
-    /// Those on the border of stability.
+    /// Poles on the border of stability.
     Border,
     Some(Fixed),
 }
 
-/// Poles of A, each once, of pairs the upper one; what is within `slack` of the border of stability
-/// is on it.
+/// Poles of A, each once, and of a pair the upper one. A pole within `slack` of the border of
+/// stability is moved onto it.
 fn candidates(a: &Mat<f64>, sampled: bool, which: Which, slack: f64) -> Result<Vec<c64>, Error> {
     let (mut found, mut nearby): (Vec<c64>, Vec<c64>) = (Vec::new(), Vec::new());
     for pole in eigenvalues(a.as_ref())? {
@@ -166,7 +165,7 @@ fn candidates(a: &Mat<f64>, sampled: bool, which: Which, slack: f64) -> Result<V
         if is_wanted && point.im >= 0.0 && !found.iter().any(is_same) {
             found.push(point);
         }
-        // A pole next to the border may be where it is.
+        // A pole near the border may lie where it was computed.
         let is_next = is_on_border && growth != 0.0 && !matches!(which, Which::Border);
         if is_next && (growth > 0.0 || matches!(which, Which::Some(Fixed::All))) && pole.im >= 0.0 {
             nearby.push(pole);
@@ -188,7 +187,7 @@ fn fixed(
     if n == 0 {
         return Ok(none);
     }
-    // A chain of k states on the border has poles that are off by the k-th root of rounding.
+    // The poles of a chain of k states on the border have errors of the k-th root of rounding.
     let unit = if sampled { 1.0 } else { norm };
     let slack = precision.sqrt() * unit;
     let tolerance = precision * norm;
@@ -214,15 +213,15 @@ fn fixed(
     Ok(out)
 }
 
-/// Left vectors of `[A − λ, B]` with singular values up to a tolerance; of a complex λ real and
-/// imaginary parts.
+/// Left vectors of `[A − λ, B]` with singular values up to a tolerance; for a complex λ their real
+/// and imaginary parts.
 fn left_null(a: &Mat<f64>, b: &Mat<f64>, pole: c64, tolerance: f64) -> Result<Mat<f64>, Error> {
     let n = a.nrows();
     if n == 0 {
         return Ok(Mat::zeros(0, 0));
     }
     let diverged = |_| Error::NoConvergence("a test of controllability");
-    // Zero columns give U and the singular values their full number.
+    // With zero columns, U and the singular values are complete.
     let joint = beside(a, b);
     if pole.im == 0.0 {
         let shifted = Mat::from_fn(n, joint.ncols(), |i, j| {
@@ -245,7 +244,7 @@ fn left_null(a: &Mat<f64>, b: &Mat<f64>, pole: c64, tolerance: f64) -> Result<Ma
     }))
 }
 
-/// An orthonormal basis whose first vectors span the given ones, and how many those are.
+/// An orthonormal basis whose first vectors span the given ones, and the number of these.
 fn orthonormal(vectors: &Mat<f64>) -> Result<(Mat<f64>, usize), Error> {
     let svd = vectors.svd().map_err(|_| Error::NoConvergence("a test of controllability"))?;
     let values = svd.S().column_vector();
@@ -254,8 +253,8 @@ fn orthonormal(vectors: &Mat<f64>) -> Result<(Mat<f64>, usize), Error> {
     Ok((svd.U().to_owned(), rank))
 }
 
-/// Y of the invariant complement `V = W + N Y`: `Aᵣ Y + Nᵀ A W = Y F`, group by group from the
-/// last.
+/// Y of the invariant complement `V = W + N Y`: `Aᵣ Y + Nᵀ A W = Y F`, group by group from the last
+/// one.
 fn complement(found: &Directions, a: &Mat<f64>, a_rest: &Mat<f64>) -> Result<Mat<f64>, Error> {
     let (w, rest) = (&found.left, &found.rest);
     let (r, k) = (rest.ncols(), w.ncols());
@@ -266,7 +265,7 @@ fn complement(found: &Directions, a: &Mat<f64>, a_rest: &Mat<f64>) -> Result<Mat
     let mut end = k;
     for group in found.groups.iter().rev() {
         let start = end - group.len;
-        // Right side: −Nᵀ A W of the group, and what later groups contribute.
+        // Right side: −Nᵀ A W of the group, and contributions of later groups.
         let right = Mat::from_fn(r, group.len, |i, j| {
             (end..k).map(|l| y[(i, l)] * f[(l, start + j)]).sum::<f64>() - coupling[(i, start + j)]
         });
@@ -294,7 +293,7 @@ fn complement(found: &Directions, a: &Mat<f64>, a_rest: &Mat<f64>) -> Result<Mat
     Ok(y)
 }
 
-/// `M⁻¹ R`; the least solution of least error where M is close to singular.
+/// `M⁻¹ R`; if M is close to singular, the shortest solution of least error.
 fn least(matrix: &Mat<f64>, right: &Mat<f64>) -> Result<Mat<f64>, Error> {
     if matrix.nrows() == 0 {
         return Ok(right.clone());

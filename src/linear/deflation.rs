@@ -5,14 +5,13 @@ use faer::{Mat, c64};
 use crate::algebra::{Error, beside, identity};
 use crate::system::System;
 
-/// K for which `A − B K` has the poles, of which `pairs` holds the upper one of each pair, however
-/// often a pole is repeated.
+/// Returns K for which `A − B K` has the poles. `pairs` holds the upper pole of each complex pair;
+/// a pole may be repeated any number of times.
 ///
-/// Feedback gives the first pole an eigenvector x: `[A − λ, −B] [x; k] = 0`, with the least k for
-/// its length. In an orthonormal basis that begins with x the loop is block triangular, and the
+/// Feedback gives the first pole an eigenvector x: `[A − λ, −B] [x; k] = 0`, with the smallest k
+/// relative to x. In an orthonormal basis that begins with x the loop is block triangular, and the
 /// remaining poles are placed on its last block. States and inputs should be scaled. A pole
-/// repeated more often than there are
-/// independent inputs gets Jordan blocks.
+/// repeated more often than there are independent inputs gets Jordan blocks.
 ///
 /// # Errors
 /// If a decomposition does not converge, or a pole has no eigenvector.
@@ -23,7 +22,7 @@ use crate::system::System;
 pub(crate) fn deflated(system: &System, pairs: &[c64]) -> Result<Mat<f64>, Error> {
     let (n, m) = (system.states(), system.inputs());
     let (mut a, mut b) = (system.a.clone(), system.b.clone());
-    // Columns of the basis so far, then what is left; K in that basis.
+    // Basis columns so far, then the remaining ones; K in that basis.
     let mut basis = identity(n);
     let mut gain = Mat::<f64>::zeros(m, n);
     let mut done = 0;
@@ -52,14 +51,14 @@ pub(crate) fn deflated(system: &System, pairs: &[c64]) -> Result<Mat<f64>, Error
     Ok(gain * basis.transpose())
 }
 
-/// An eigenvector that feedback gives a pole, and the feedback of it: of a pair real and imaginary
-/// part.
+/// An eigenvector that feedback gives a pole, and its feedback k; for a complex pole real and
+/// imaginary parts.
 fn eigenvector(a: &Mat<f64>, b: &Mat<f64>, pole: c64) -> Result<(Mat<f64>, Mat<f64>), Error> {
     let (n, m) = (a.nrows(), b.ncols());
     let is_pair = pole.im > 0.0;
     let joint = beside(a, &Mat::from_fn(n, m, |i, j| -b[(i, j)]));
     let shifted = Mat::from_fn(n + m, n + m, |i, j| {
-        // Zero rows make V square.
+        // Zero rows make V square, so that it contains the whole null space.
         let entry = if i < n { c64::new(joint[(i, j)], 0.0) } else { c64::new(0.0, 0.0) };
         entry - if i == j && i < n { pole } else { c64::new(0.0, 0.0) }
     });
@@ -67,7 +66,7 @@ fn eigenvector(a: &Mat<f64>, b: &Mat<f64>, pole: c64) -> Result<(Mat<f64>, Mat<f
     let svd = shifted.svd().map_err(diverged)?;
     let v = svd.V();
     let null = Mat::from_fn(n + m, m, |i, j| v[(i, n + j)]);
-    // Of the null space the vector of the least k: of the longest x.
+    // The vector of the null space with the smallest k has the longest x.
     let states = Mat::from_fn(n, m, |i, j| null[(i, j)]);
     let longest = states.svd().map_err(diverged)?;
     let mixtures = longest.V();
@@ -83,7 +82,7 @@ fn eigenvector(a: &Mat<f64>, b: &Mat<f64>, pole: c64) -> Result<(Mat<f64>, Mat<f
     };
     let mut mix = Mat::from_fn(m, 1, |i, _| mixtures[(i, 0)]);
     if !is_pair {
-        // A real vector: whichever phase of the complex one is largest.
+        // A real vector: the phase of the complex one with the largest real part.
         let vector = &null * &mix;
         let real: f64 = (0..n).map(|i| vector[(i, 0)].re * vector[(i, 0)].re).sum();
         let imaginary: f64 = (0..n).map(|i| vector[(i, 0)].im * vector[(i, 0)].im).sum();
@@ -92,7 +91,8 @@ fn eigenvector(a: &Mat<f64>, b: &Mat<f64>, pole: c64) -> Result<(Mat<f64>, Mat<f
         }
         return Ok(candidate(&mix));
     }
-    // Real and imaginary part must be independent: a second vector of the null space helps.
+    // Real and imaginary parts must be independent; a second vector of the null space makes them
+    // so.
     for more in 0..m {
         let blend = c64::new(0.0, if more == 0 { 0.0 } else { 1.0 });
         let mixed = Mat::from_fn(m, 1, |i, _| mix[(i, 0)] + blend * mixtures[(i, more)]);

@@ -16,12 +16,13 @@ const ROUNDS: u32 = 30;
 ///
 /// One input leaves no choice. Several leave the eigenvectors: they are made as orthogonal to one
 /// another as the poles allow, each in turn, so that poles depend little on errors of A and B. A
-/// pole repeated more often than B has independent columns, and any repeated pole of one input,
-/// gets Jordan blocks: `s` repeated k times moves by about the k-th root of an error of the model.
+/// pole repeated more often than B has independent columns gets Jordan blocks, as does any repeated
+/// pole of one input: a pole repeated k times moves by about the k-th root of an error of the
+/// model.
 ///
 /// # Errors
-/// If the poles are not as many as the states or complex ones are not in pairs, or no input reaches
-/// some state; if the gain does not place the poles within rounding.
+/// If the number of poles differs from the number of states, complex poles are not in pairs, or no
+/// input reaches some state; or if the gain does not place the poles within rounding.
 ///
 /// # References
 /// Kautsky, Nichols, Van Dooren, *Robust pole assignment in linear state feedback* (1985), method 0
@@ -48,7 +49,7 @@ pub fn place(system: &System, poles: &[c64]) -> Result<Mat<f64>, Error> {
     Ok(Mat::from_fn(system.inputs(), n, |i, j| gain[(i, j)] * units[i] / scales[j]))
 }
 
-/// The system of scaled states and inputs, `x = D z` and `u = U v`, and the diagonals D and U.
+/// The system in scaled states and inputs, `x = D z` and `u = U v`, and the diagonals D and U.
 fn scaled(system: &System) -> (System, Vec<f64>, Vec<f64>) {
     let (a, scales) = balance(system.a.as_ref());
     let mut b = Mat::from_fn(system.states(), system.inputs(), |i, j| system.b[(i, j)] / scales[i]);
@@ -59,7 +60,7 @@ fn scaled(system: &System) -> (System, Vec<f64>, Vec<f64>) {
     let mut units = Vec::with_capacity(b.ncols());
     for j in 0..b.ncols() {
         let norm = (0..b.nrows()).map(|i| b[(i, j)] * b[(i, j)]).sum::<f64>().sqrt();
-        // A power of two is exact.
+        // Scaling by a power of two is exact.
         let unit = if norm > 0.0 { libm::exp2(libm::round(libm::log2(size / norm))) } else { 1.0 };
         (0..b.nrows()).for_each(|i| b[(i, j)] *= unit);
         units.push(unit);
@@ -74,7 +75,8 @@ fn placed(system: &System, pairs: &[c64]) -> Result<Mat<f64>, Error> {
     let rank = singular.rank(1e-12 * reference).rank;
     let most = |pole: &c64| pairs.iter().filter(|other| *other == pole).count();
     let is_robust = rank > 1 && pairs.iter().all(|pole| most(pole) <= rank);
-    // The choice of eigenvectors fails where inputs differ much: then one pole after the other.
+    // The choice of eigenvectors fails if inputs differ much: then one pole is placed after the
+    // other.
     let robust = if is_robust { chosen(system, &singular, rank, pairs).ok() } else { None };
     let robust = robust.map(|gain| (error_of(system, &gain, pairs), gain));
     if let Some((Ok(error), gain)) = &robust {
@@ -98,13 +100,13 @@ fn placed(system: &System, pairs: &[c64]) -> Result<Mat<f64>, Error> {
     }
 }
 
-/// Errors of placed poles, relative to the loop: one that needs no second try, and one that is an
-/// error.
+/// Errors of placed poles, relative to the loop: up to the first no second attempt is made, beyond
+/// the second the placement fails.
 const SMALL_ERROR: f64 = 1e-11;
 const LARGEST_ERROR: f64 = 1e-7;
 
-/// The relative change of `A − B K` that has a wanted pole: the largest `σₘᵢₙ(A − B K − λ)`, where
-/// states are scaled.
+/// Relative change of `A − B K` for which it has a wanted pole: the largest `σₘᵢₙ(A − B K − λ)`,
+/// with states scaled.
 fn error_of(system: &System, gain: &Mat<f64>, pairs: &[c64]) -> Result<f64, Error> {
     let closed = &system.a - &system.b * gain;
     if !closed.is_all_finite() {
@@ -124,7 +126,7 @@ fn error_of(system: &System, gain: &Mat<f64>, pairs: &[c64]) -> Result<f64, Erro
     Ok(worst)
 }
 
-/// The gain of eigenvectors as orthogonal as the poles allow.
+/// Gain for eigenvectors that are as orthogonal as the poles allow.
 fn chosen(
     system: &System,
     singular: &Singular,

@@ -63,7 +63,7 @@ const FILTER: Words = Words {
 /// measurement noise of covariance `measurement` (p × p): the dual of [`regulator`].
 ///
 /// # Errors
-/// As [`riccati`], with outputs for inputs and noise for weights.
+/// Those of [`riccati`], with outputs for inputs and noise for weights.
 pub fn filter(
     system: &System,
     process: &Mat<f64>,

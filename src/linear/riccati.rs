@@ -43,14 +43,14 @@ pub struct Riccati {
 /// | `cross` | n × m | N; zero without it |
 ///
 /// The doubling algorithm converges quadratically and keeps symmetry. If its result does not make
-/// the loop stable, as with an unstable pole that no weight sees and that is mirrored, the sign
-/// function of the Hamiltonian matrix gives the solution. Newton's method takes the residual down
+/// the loop stable, the sign function of the Hamiltonian matrix gives the solution; an example is
+/// an unstable pole that no weight sees and that is mirrored. Newton's method reduces the residual
 /// to rounding.
 ///
 /// # Errors
-/// If a matrix does not fit, Q is not positive semidefinite or R not positive definite; if no
-/// solution is stabilising: an unstable pole that no input moves, or a pole on the border of
-/// stability that no input moves or no weight sees.
+/// If shapes do not fit, Q is not positive semidefinite or R not positive definite; if no solution
+/// is stabilising: an unstable pole that no input moves, or a pole on the border of stability that
+/// no input moves or no weight sees.
 ///
 /// # References
 /// Chu, Fan, Lin, Wang, *Structure-preserving algorithms for periodic discrete-time algebraic
@@ -66,13 +66,13 @@ pub fn riccati(
     riccati_of(system, q, r, cross, &REGULATOR)
 }
 
-/// Names of what an equation is made of, for messages.
+/// Terms for the parts of an equation in messages.
 pub(crate) struct Words {
-    /// Q, and R.
+    /// Names of Q and R.
     pub(crate) weights: [&'static str; 2],
-    /// What has to die out.
+    /// Name of the motion that has to die out.
     pub(crate) motion: &'static str,
-    /// What a pole is that B does not reach, and one that Q does not.
+    /// Property of a pole that B does not reach, and of one that Q does not see.
     pub(crate) unmoved: &'static str,
     pub(crate) unseen: &'static str,
 }
@@ -84,7 +84,7 @@ const REGULATOR: Words = Words {
     unseen: "no weight sees",
 };
 
-/// As [`riccati`], with other names in messages.
+/// Like [`riccati`], with other names in messages.
 pub(crate) fn riccati_of(
     system: &System,
     q: &Mat<f64>,
@@ -140,7 +140,7 @@ struct Equation<'s> {
 }
 
 impl Equation<'_> {
-    /// A, G, H with N taken into A and Q: `Aᵀ X + X A − X G X + H = 0`.
+    /// A, G, H, with N included in A and Q: `Aᵀ X + X A − X G X + H = 0`.
     fn without_cross(&self) -> Option<(Mat<f64>, Mat<f64>, Mat<f64>)> {
         let (a, b) = (&self.system.a, &self.system.b);
         let through = solve(&self.r, &self.cross.transpose().to_owned())?;
@@ -249,14 +249,14 @@ impl Equation<'_> {
         Some((Riccati { x, gain }, relative))
     }
 
-    /// Whether all poles of the loop are stable.
+    /// True if all poles of the loop are stable.
     fn is_stable(&self, gain: &Mat<f64>) -> bool {
         let closed = &self.system.a - &self.system.b * gain;
         let poles = eigenvalues(closed.as_ref());
         poles.is_ok_and(|poles| poles.iter().all(|pole| self.system.is_stable_pole(*pole)))
     }
 
-    /// Fails if a pole on the border of stability stays there, whatever the solution.
+    /// Fails if every solution leaves a pole on the border of stability there.
     fn expect_solvable(&self, a: &Mat<f64>, h: &Mat<f64>) -> Result<(), Error> {
         let Words { motion, unmoved, unseen, .. } = self.words;
         let sampled = self.system.period.is_some();
@@ -270,7 +270,7 @@ impl Equation<'_> {
         if let Some(pole) = fixed_pole(&self.system.a, &self.system.b, sampled)? {
             return Err(border(pole, unmoved));
         }
-        // Without N each row of Q counts by itself, however small; with it the sum has rounding.
+        // Without N each row of Q counts, however small; with N the sum contains rounding.
         let n = h.nrows();
         let weights = Mat::from_fn(n, n, |i, j| {
             let is_rounding = h[(i, j)].abs() <= 1e-13 * self.q.norm_max() && self.has_cross;

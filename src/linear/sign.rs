@@ -17,8 +17,8 @@ pub(crate) fn hamiltonian(a: &Mat<f64>, g: &Mat<f64>, h: &Mat<f64>) -> Mat<f64> 
 }
 
 /// X of the stable invariant subspace [1; X]: of the Hamiltonian matrix in continuous time, of the
-/// pencil `[A 0; −H 1] − z [1 G; 0 Aᵀ]` of a sampled system, whose Cayley transform has the stable
-/// poles in the left half plane. Nothing if the iteration does not converge.
+/// pencil `[A 0; −H 1] − z [1 G; 0 Aᵀ]` for a sampled system, whose Cayley transform has the stable
+/// poles in the left half plane. Returns `None` if the iteration does not converge.
 ///
 /// # References
 /// Roberts, *Linear model reduction and solution of the algebraic Riccati equation by use of the
@@ -31,7 +31,7 @@ pub(crate) fn stable_solution(
     sampled: bool,
 ) -> Option<Mat<f64>> {
     let n = a.nrows();
-    // X in a unit that makes G and H alike; without weights G decides.
+    // X in a unit in which G and H have similar size; without weights G determines it.
     let (g_size, h_size) = (g.norm_l2(), h.norm_l2());
     let unit = match g_size > 0.0 {
         true if h_size > 0.0 => (h_size / g_size).sqrt(),
@@ -61,7 +61,7 @@ pub(crate) fn stable_solution(
     x.is_all_finite().then(|| symmetric(&x))
 }
 
-/// `Z ← (c Z + Z⁻¹/c) / 2` with c that gives both one norm.
+/// `Z ← (c Z + Z⁻¹/c) / 2`, with c chosen so that both terms have the same norm.
 fn sign(mut z: Mat<f64>) -> Option<Mat<f64>> {
     let one = identity(z.nrows());
     let mut last = f64::INFINITY;
@@ -76,7 +76,7 @@ fn sign(mut z: Mat<f64>) -> Option<Mat<f64>> {
             return None;
         }
         z = next;
-        // Quadratic convergence ends where rounding begins.
+        // Quadratic convergence ends at the level of rounding.
         if change <= 1e-14 || (change < 1e-6 && change >= last) {
             return Some(z);
         }

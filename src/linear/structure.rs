@@ -124,7 +124,7 @@ pub fn rank(matrix: &Mat<f64>, precision: f64) -> Result<usize, Error> {
     Ok(singular.rank(precision * largest).rank)
 }
 
-/// The pseudoinverse of a matrix; singular values up to `precision` times the largest are zero.
+/// Pseudoinverse of a matrix; singular values up to `precision` times the largest count as zero.
 ///
 /// # Errors
 /// If its singular values do not converge.

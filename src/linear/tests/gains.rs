@@ -1,5 +1,5 @@
 //! Gains of random systems compared with SciPy and with 60 digits: `tests/data/linear/gains.py`
-//! makes the figures.
+//! computes the expected values.
 
 use legwork_linear::{Mat, System, c64, eigenvalues, filter, place, regulator, sampled_noise};
 use serde::Deserialize;
@@ -55,7 +55,7 @@ fn error(found: &Mat<f64>, expected: &Mat<f64>) -> f64 {
     (found - expected).norm_l2() / expected.norm_l2()
 }
 
-/// Collects what is out of tolerance, so that one run shows all of it.
+/// Collects all values out of tolerance, so that one run shows them together.
 #[derive(Default)]
 struct Verdict {
     wrong: Vec<String>,
@@ -79,8 +79,8 @@ impl Verdict {
     }
 }
 
-/// A gain is right to 1e-8, or as well as SciPy's where that is further off: there digits are lost
-/// in the numbers of the system.
+/// A gain is right to 1e-8, or as accurate as SciPy's if that error is larger: then the numbers of
+/// the system lose digits.
 #[test]
 fn regulators_are_those_of_sixty_digits() {
     let mut verdict = Verdict::default();
@@ -118,9 +118,9 @@ fn filters_are_those_of_sixty_digits() {
     verdict.end();
 }
 
-/// The gain of one input is Ackermann's. With several, `det(z − A + B K)` is the product of `z − λ`
-/// on a circle around all poles, repeated or not: to 1e-8, or to ten times the error of SciPy's
-/// gain.
+/// The gain of one input is Ackermann's. With several inputs, `det(z − A + B K)` is the product of
+/// `z − λ` on a circle around all poles, repeated or not: to 1e-8, or to ten times the error of
+/// SciPy's gain.
 #[test]
 fn poles_are_placed_where_they_are_wanted() {
     let mut verdict = Verdict::default();

@@ -153,7 +153,7 @@ fn bad_requests_are_told() {
 }
 
 /// Least energy: a pole a > 0 that no weight sees is mirrored, K = 2 a / b, and z = e^{aT} of a
-/// sampled system goes to 1/z, K = (z − 1/z) / b; a stable one is left alone.
+/// sampled system moves to 1/z, K = (z − 1/z) / b. A stable pole is not moved.
 #[test]
 fn an_unstable_pole_without_weight_is_mirrored() {
     let r = Mat::<f64>::identity(1, 1);
@@ -187,7 +187,7 @@ fn an_unstable_pole_without_weight_is_mirrored() {
     }
 }
 
-/// Poles on the border of stability fail, with the reason that holds, whatever the coordinates.
+/// Poles on the border of stability fail with the right reason in any coordinates.
 #[test]
 fn only_the_border_of_stability_has_no_solution() {
     let turn = [[1.0, 2.0, -1.0], [0.3, 1.0, 4.0], [2.0, -1.0, 1.5]];
@@ -238,8 +238,8 @@ fn only_the_border_of_stability_has_no_solution() {
     }
 }
 
-/// `(s + p)ⁿ` of a chain of integrators has binomial gains, one Jordan block; two inputs repeat a
-/// pole of four states four times.
+/// `(s + p)ⁿ` of a chain of integrators has binomial gains and one Jordan block; two inputs repeat
+/// a pole of four states four times.
 #[test]
 fn poles_are_repeated_as_far_as_inputs_reach() {
     for (n, p) in [(1, 3.0), (2, 3.0), (3, 0.5), (4, 2.0), (5, 1.0), (6, 1.5), (7, 1.0), (8, 2.0)] {
@@ -317,11 +317,11 @@ fn weights_and_covariances_are_symmetric_and_semidefinite() {
     }
 }
 
-/// A tie: two masses on one input, whose distance no input moves. Without it z is what remains,
-/// and a state that moved along the tie alone is at rest.
+/// A tie: two masses on one input, whose distance no input moves. The states z are those without
+/// the tie; a state that moved along the tie alone is at rest.
 #[test]
 fn what_no_input_moves_is_taken_out_along_its_own_motion() {
-    // x₁, v₁ are moved by u; y is held, and a spring pulls x₁ towards y.
+    // u moves x₁, v₁; y is held, and a spring pulls x₁ towards y.
     let a: &[&[f64]] = &[&[0.0, 1.0, 0.0], &[-4.0, -0.1, 4.0], &[0.0, 0.0, 0.0]];
     let one = system(a, &[&[0.0], &[1.0], &[0.0]], &[&[1.0, 0.0, 0.0]], None);
     for plant in [one.clone(), sampled(&one, 0.05).expect("sampled")] {
@@ -329,13 +329,13 @@ fn what_no_input_moves_is_taken_out_along_its_own_motion() {
         assert_eq!((found.poles.len(), found.system.states()), (1, 2));
         let at = if plant.period.is_some() { 1.0 } else { 0.0 };
         assert!((found.poles[0].re - at).abs() < 1e-12, "{:?}", found.poles);
-        // With the held end at 1 the mass rests at 1.
+        // With the held end at 1 the mass is at rest at 1.
         let along = Mat::from_fn(3, 1, |i, _| [1.0, 0.0, 1.0][i]);
         assert!((&found.to * &along).norm_max() < 1e-12, "{:?}", found.to);
         assert!((&found.to * &found.from - Mat::<f64>::identity(2, 2)).norm_max() < 1e-12);
         assert!(found.fixed[(0, 0)].abs() + found.fixed[(0, 1)].abs() < 1e-12);
     }
-    // A stable one is taken out only if all are wanted.
+    // A stable direction is taken out only with `Fixed::All`.
     let a: &[&[f64]] = &[&[0.5, 1.0], &[0.0, -2.0]];
     let one = system(a, &[&[1.0], &[0.0]], &[&[1.0, 0.0]], None);
     let lasting = split(&one, Fixed::Lasting, 1e-9).expect("split");

@@ -40,19 +40,20 @@ pub struct DesignRequest {
     pub at: At,
     /// Whether the block's `x` is an estimate of the states, in their order.
     pub estimate: bool,
-    /// Patterns of the states that the gain is designed on; all without any. A pattern is the name
-    /// of a state, of a signal or block that has it, or has `*` for any characters.
+    /// Patterns of the states for which the gain is designed; if empty, all states. A pattern is
+    /// the name of a state, of a signal or block with states, or contains `*` for any characters.
     pub states: Vec<String>,
-    /// Patterns of states that are left out: they are taken to stay where they are.
+    /// Patterns of states that are left out; the design assumes that they do not move.
     pub without: Vec<String>,
 }
 
 /// Covariances for a Kalman filter.
 #[derive(Debug, Clone)]
 pub struct Noise {
-    /// Of the noise that adds to the rates of states, per second: by name of a state, or of a
-    /// signal that stands for all of its numbers. Of a continuous diagram a period T has its
-    /// integral, `∫ e^{Aτ} W e^{Aᵀτ} dτ`; of one with rates T of it, added at the period's end.
+    /// Covariance of the noise that adds to the rates of states, per second: by the name of a
+    /// state, or of a signal, which means all of its numbers. For a continuous diagram and a period
+    /// T it is integrated, `∫ e^{Aτ} W e^{Aᵀτ} dτ`; for a diagram with rates W T is added at the
+    /// end of the period.
     pub process: Vec<(String, f64)>,
     /// Of the noise of measurements: one for each number of `y`, or one for all.
     pub measurement: Vec<f64>,
@@ -71,8 +72,8 @@ pub struct Design {
     pub left_out: Vec<String>,
     /// States that the request leaves out by name.
     pub left_out_by_name: Vec<String>,
-    /// Directions of the states that no input moves, or no output shows, and that are no part of
-    /// the design.
+    /// Directions of the states that no input moves, or no output shows, and that the design
+    /// excludes.
     pub taken_out: Vec<TakenOut>,
     /// If states are left out by name, the poles of the loop with them.
     pub whole: Option<Vec<c64>>,
@@ -151,7 +152,7 @@ impl Model {
             Feedback::Weights { q, r } => {
                 let q = weights("x", q, shows.nrows())?;
                 let r = weights("u", r, plant.system.inputs())?;
-                // x = C δ of the states that are kept.
+                // x = C δ for the states that are kept.
                 let c = Mat::from_fn(shows.nrows(), part.len(), |i, j| shows[(i, part[j])]);
                 let c = c * &split.from;
                 let q = c.transpose() * q * &c;
@@ -226,7 +227,7 @@ impl Model {
         };
         let process = process(&plant, noise, (continuous.as_ref(), period))?;
         let measurement = weights("y", &noise.measurement, plant.system.outputs())?;
-        // What no output shows is what no input moves of the dual system.
+        // Directions that no output shows are those that no input moves in the dual system.
         let (dual, words) = (plant.system.dual(), ("error", "no output shows"));
         let (split, taken_out) = moved(&plant, &dual, Fixed::Lasting, precision, words)?;
         let shown = split.from.transpose() * process * &split.from;
@@ -377,8 +378,8 @@ impl Design {
         self.poles.iter().map(of).collect()
     }
 
-    /// The most unstable pole of the loop with the states that are left out by name, if there is
-    /// one: it grows by more than rounding.
+    /// The most unstable pole of the loop with the states that are left out by name, or `None`: its
+    /// growth exceeds rounding.
     pub fn unstable_whole(&self) -> Option<c64> {
         let poles = self.whole.as_ref()?;
         let largest = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
@@ -431,7 +432,7 @@ fn rates(node: &Node, own: f64) -> Error {
     ))
 }
 
-/// Fails if the block's input depends on its output at once.
+/// Fails if the block's input depends directly on its output.
 fn expect_no_feedthrough(plant: &Linearization) -> Result<(), Error> {
     let System { c, d, .. } = &plant.system;
     match d.norm_max() > 1e-9 * (1.0 + c.norm_max()) {
@@ -443,7 +444,7 @@ fn expect_no_feedthrough(plant: &Linearization) -> Result<(), Error> {
     }
 }
 
-/// Fails if there are not as many poles as directions that inputs move.
+/// Fails if the number of poles differs from the number of directions that inputs move.
 fn expect_poles(poles: &[c64], system: &System, taken: &[TakenOut]) -> Result<(), Error> {
     let n = system.states();
     let found = poles.len();

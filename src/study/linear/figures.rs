@@ -1,4 +1,4 @@
-//! Numbers of a design: weights, covariances and poles as they come in, matrices as they go out.
+//! Numbers of a design: weights, covariances and poles of the request, matrices of the result.
 
 use legwork_linear::{Mat, c64, sampled_noise};
 
@@ -7,7 +7,7 @@ use super::reduction::{is_named, unknown};
 use super::{Linearization, told};
 use crate::error::Error;
 
-/// A diagonal matrix of weights: one for all numbers, or one for each.
+/// Diagonal matrix of weights: one for all numbers, or one for each.
 pub(super) fn weights(what: &str, given: &[f64], len: usize) -> Result<Mat<f64>, Error> {
     let given = match given {
         [one] => vec![*one; len],
@@ -23,7 +23,7 @@ pub(super) fn weights(what: &str, given: &[f64], len: usize) -> Result<Mat<f64>,
     }
 }
 
-/// The covariance of process noise in a period: of each state the last that names it. Of a
+/// Covariance of process noise in a period: for each state, the last entry that names it. For a
 /// continuous plant with this A it is the integral over the period.
 pub(super) fn process(
     plant: &Linearization,
@@ -50,7 +50,7 @@ pub(super) fn process(
     }
 }
 
-/// s, or z = e^{sT}. Fails if a period T is too long for the pole.
+/// Pole s, or z = e^{sT}. Fails if a period T is too long for the pole.
 pub(super) fn of_rate(s: c64, period: Option<f64>) -> Result<c64, Error> {
     let Some(period) = period else { return Ok(s) };
     let text = crate::text::seconds(period);
@@ -84,8 +84,8 @@ pub(super) fn list_text(values: &[f64]) -> String {
     format!("[{}]", texts.join(", "))
 }
 
-/// Rows of a matrix; one list where it is a single row, or column, that stands for a number. An
-/// entry below 1e-12 of the largest is a residue of the arithmetic and written as 0.
+/// Rows of a matrix, or one list for a single row or column of a number. An entry below 1e-12 of
+/// the largest is a rounding error and written as 0.
 pub(super) fn matrix_text(matrix: &Mat<f64>, is_row: bool, is_column: bool) -> String {
     let nothing = 1e-12 * matrix.norm_max();
     let entry = |i, j| if matrix[(i, j)].abs() < nothing { 0.0 } else { matrix[(i, j)] };

@@ -224,7 +224,7 @@ impl Linearization {
         all.filter(|(i, _)| !kept.contains(i)).map(|(_, state)| state.name.clone()).collect()
     }
 
-    /// Keeps these states; others stay where they are.
+    /// Keeps these states; the others do not move.
     fn keep(&mut self, kept: &[usize]) {
         let (m, p) = (self.system.inputs(), self.system.outputs());
         let System { a, b, c, .. } = &self.system;

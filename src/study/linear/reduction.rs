@@ -1,5 +1,4 @@
-//! States that a gain is designed on: those that are named, without directions that inputs do not
-//! move.
+//! States for which a gain is designed: the named ones, without directions that inputs do not move.
 
 use legwork_linear::{Fixed, Mat, Split, System, c64, pseudoinverse, split};
 use legwork_runtime::linear::How;
@@ -8,23 +7,23 @@ use serde_json::{Value, json};
 use super::{Linearization, told};
 use crate::error::{Error, ErrorKind};
 
-/// Relative precision of slopes, above which a singular value counts: of exact ones, and of
-/// differences.
+/// Relative precision of the Jacobian, above which a singular value counts: if exact, and if
+/// computed by differences.
 const EXACT: f64 = 1e-10;
 const DIFFERENCED: f64 = 1e-7;
 
-/// A direction of the states that no input moves, or that no output shows, and that is no part of a
-/// design.
+/// A direction of the states that no input moves, or that no output shows, and that the design
+/// excludes.
 #[derive(Debug, Clone)]
 pub struct TakenOut {
     /// Its pole: s [1/s], or z of a sampled system.
     pub pole: c64,
-    /// The combination of states, largest coefficient 1; those below 1e-6 are left out.
+    /// The combination of states, with largest coefficient 1; coefficients below 1e-6 are left out.
     pub states: Vec<(String, f64)>,
 }
 
 impl TakenOut {
-    /// The combination, of at most four states.
+    /// Text of the combination, with at most four states.
     pub fn text(&self) -> String {
         let term = |(at, (name, value)): (usize, &(String, f64))| {
             let sign = match (at, *value < 0.0) {
@@ -54,8 +53,8 @@ impl TakenOut {
     }
 }
 
-/// A pattern names a state, all numbers of a signal or block, or with `*` for any characters what
-/// fits.
+/// True if a pattern names a state: its name, that of its signal or block, or a pattern with `*`
+/// for any characters.
 pub(super) fn is_named(pattern: &str, name: &str) -> bool {
     if pattern.contains('*') {
         return fits(pattern.as_bytes(), name.as_bytes());
@@ -63,7 +62,8 @@ pub(super) fn is_named(pattern: &str, name: &str) -> bool {
     name.strip_prefix(pattern).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Whether a name fits a pattern in which `*` is any characters: greedy with one point of return.
+/// True if a name fits a pattern in which `*` means any characters: greedy, with one point of
+/// return.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
@@ -83,7 +83,7 @@ fn fits(pattern: &[u8], name: &[u8]) -> bool {
     pattern.get(p..).is_none_or(|rest| rest.iter().all(|c| *c == b'*'))
 }
 
-/// Numbers of the states that patterns keep: those of `states`, or all, without those of `without`.
+/// Indices of the states that patterns keep: those of `states`, or all, without those of `without`.
 pub(super) fn kept(
     plant: &Linearization,
     states: &[String],
@@ -108,19 +108,19 @@ pub(super) fn kept(
     }
 }
 
-/// The error of a pattern that names no state.
+/// Error for a pattern that names no state.
 pub(super) fn unknown(plant: &Linearization, pattern: &str) -> Error {
     let known: Vec<&str> = plant.states.iter().map(|one| one.name.as_str()).collect();
     Error::request(format!("no state `{pattern}`; there are `{}`", known.join("`, `")))
 }
 
-/// Precision of the slopes that a linearisation has.
+/// Precision of the Jacobian in a linearisation.
 pub(super) fn precision(plant: &Linearization, is_map: bool) -> f64 {
     let is_exact = plant.blocks.iter().all(|block| block.how == How::Analytic);
     if is_exact && !is_map { EXACT } else { DIFFERENCED }
 }
 
-/// Takes directions out of a system that no input moves; fails if one of them is unstable.
+/// Takes out of a system the directions that no input moves; fails if one of them is unstable.
 pub(super) fn moved(
     plant: &Linearization,
     system: &System,
@@ -131,7 +131,7 @@ pub(super) fn moved(
     let found = split(system, which, precision).map_err(told)?;
     let taken = taken_out(plant, &found);
     let (motion, unmoved) = words;
-    // On the border of stability, but for rounding.
+    // On the border of stability, up to rounding.
     let is_unstable = |pole: &c64| {
         let slack = 1e-6;
         match system.period {
@@ -154,7 +154,7 @@ pub(super) fn moved(
     }
 }
 
-/// A pole with its rate in continuous time.
+/// Text of a pole with its rate in continuous time.
 fn pole_text(pole: c64, period: Option<f64>) -> String {
     let imaginary = match pole.im == 0.0 {
         true => String::new(),
@@ -169,12 +169,12 @@ fn pole_text(pole: c64, period: Option<f64>) -> String {
     }
 }
 
-/// Fixed directions in few states each, by elimination with the largest entry as the pivot.
+/// Fixed directions with few states each, by elimination with the largest entry as the pivot.
 fn taken_out(plant: &Linearization, found: &Split) -> Vec<TakenOut> {
     let (k, n) = (found.fixed.nrows(), found.fixed.ncols());
     let mut rows: Vec<Vec<f64>> =
         (0..k).map(|i| (0..n).map(|j| found.fixed[(i, j)]).collect()).collect();
-    // Rows of one pole may be mixed; those of others may not.
+    // Rows of one pole may be combined, rows of different poles not.
     for i in 0..k {
         let Some(pivot) = (0..n).max_by(|a, b| rows[i][*a].abs().total_cmp(&rows[i][*b].abs()))
         else {
@@ -207,8 +207,8 @@ fn taken_out(plant: &Linearization, found: &Split) -> Vec<TakenOut> {
     rows.iter().zip(&found.poles).map(of).collect()
 }
 
-/// The gain on x for `u = −K z`, where `z = P δ` of the states that are kept: M with `M C = K P E`,
-/// E choosing these among all. Fails if x does not show what the gain needs.
+/// Gain on x for `u = −K z`, where `z = P δ` of the states that are kept: M with `M C = K P E`, E
+/// selecting these among all states. Fails if x does not contain the directions of the gain.
 pub(super) fn on_outputs(
     plant: &Linearization,
     (c, kept): (&Mat<f64>, &[usize]),
@@ -234,7 +234,7 @@ pub(super) fn on_outputs(
     if is_shown(&missing) {
         return Ok(gain * back);
     }
-    // States that are left out by name may be mixed with others in x: then they disturb.
+    // States left out by name may be combined with others in x: then they disturb.
     let of_kept = Mat::from_fn(c.nrows(), kept.len(), |i, j| c[(i, kept[j])]);
     let (back, missing) = shown(&of_kept, to)?;
     if is_shown(&missing) {
@@ -251,8 +251,8 @@ pub(super) fn on_outputs(
         false => format!(": not `{}`", unseen.join("`, `")),
     };
     Err(Error::request(format!(
-        "the input `x` of the block shows {rank} of {n} states{which}; connect the others, estimate \
-         them, or leave them out by name"
+        "the input `x` of the block shows {rank} of {n} states{which}; connect the others, \
+         estimate them, or leave them out by name"
     )))
 }
 
