@@ -1,10 +1,10 @@
-//! Kinetic energy that a step adds although forces do not account for it.
+//! Kinetic energy that a step adds without work of forces.
 
 use crate::inverse_dynamics::{InverseDynamics, gravity_force, inverse_dynamics};
 use crate::kinematics::Kinematics;
 use crate::model::Model;
 
-/// Work memory of the balance; keeps nothing from one step to the next.
+/// Work memory of the balance; carries no state from step to step.
 #[derive(Clone, Debug)]
 pub struct EnergyBalance {
     kinematics: Kinematics,
@@ -14,7 +14,7 @@ pub struct EnergyBalance {
 }
 
 impl EnergyBalance {
-    /// Memory for `model`.
+    /// Allocates memory for `model`.
     #[must_use]
     pub fn new(model: &Model) -> Self {
         let zeros = vec![0.0; model.velocity_dim()];
@@ -26,23 +26,23 @@ impl EnergyBalance {
         }
     }
 
-    /// Balance of a step: writes for each tree that moves its kinetic energy at the beginning, the
-    /// work of
-    /// forces and the energy that neither accounts for [J].
+    /// Balance of a step: writes, for each moving tree, its kinetic energy at the beginning, the
+    /// work of forces, and the energy that is neither [J].
     ///
     /// ```text
     /// T = ½ νᵀ M ν        W = Δt ½ (ν + ν⁺)ᵀ F,  F = M ν̇ + C ν        T⁺ − T − W
     /// ```
     ///
-    /// F is all that acts, weight, contacts and joints, as ν̇ shows it, so that W is right for any
-    /// forces that are constant over the step. At constant M a step `ν⁺ = ν + Δt ν̇` makes nothing.
+    /// F contains all forces, weight, contacts and joints, as ν̇ shows them, so W is exact for
+    /// forces that are constant over the step. At constant M a step `ν⁺ = ν + Δt ν̇` adds no
+    /// energy.
     ///
     /// | symbol | argument | shape | meaning |
     /// |---|---|---|---|
-    /// | q, ν | `start` | nq, nv | where the step begins |
-    /// | ν̇ | `acceleration` | nv | there |
+    /// | q, ν | `start` | nq, nv | at the beginning of the step |
+    /// | ν̇ | `acceleration` | nv | at the beginning of the step |
     /// | Δt | `step` | | [s] |
-    /// | q⁺, ν⁺ | `end` | nq, nv | where it ends |
+    /// | q⁺, ν⁺ | `end` | nq, nv | at the end of the step |
     ///
     /// O(n), allocates nothing.
     ///

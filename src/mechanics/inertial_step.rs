@@ -1,4 +1,4 @@
-//! Step of the motion without forces, for the semi-implicit Euler method.
+//! Motion without forces over a step, for the semi-implicit Euler method.
 //!
 //! The method kicks by the forces and drifts with the new velocity:
 //!
@@ -31,41 +31,41 @@ use crate::mass_factor::MassFactor;
 use crate::mass_matrix::{MassMatrix, mass_matrix};
 use crate::model::{Model, Tree};
 
-/// A tree with `Δt (Σ|ω|)²` below this [1/s] keeps the explicit drift: its kinetic energy is then
-/// off by less than a ten-millionth in a second.
+/// A tree with `Δt (Σ|ω|)²` below this [1/s] keeps the explicit drift: its relative error of
+/// kinetic energy is then less than 1e-7 in a second.
 const LEAST_GROWTH: f64 = 1e-7;
-/// Force on a floating tree per mass that counts as support [m/s²], and what rounding may add,
-/// per square of speed [m].
+/// Force on a floating tree, per mass, that counts as support [m/s²], and the share of rounding in
+/// it, per square of speed [m].
 const SUPPORT: [f64; 2] = [1e-6, 1e-9];
-/// Force on a joint per mass of the robot that counts as driven, rounding apart [m²/s²].
+/// Force on a joint, per mass of the robot, that counts as drive, without rounding [m²/s²].
 const DRIVEN: f64 = 1e-9;
-/// Iterations of the implicit midpoint rule.
+/// Largest number of iterations of the implicit midpoint rule.
 const MOST_ITERATIONS: usize = 24;
-/// Parts that a step may be cut into where they do not converge.
+/// Largest number of substeps if the iterations do not converge in the whole step.
 const MOST_PARTS: usize = 16;
-/// Change of velocity at which they have converged, relative to the error of the midpoint rule in
-/// a step, `(h w)³ w` at the rates `w = Σ|ω|`, and to w, which rounding sets.
+/// Change of velocity at which the iterations have converged: relative to the error of the midpoint
+/// rule in a step, `(h w)³ w` at the rates `w = Σ|ω|`, and relative to w, for rounding.
 const CONVERGED: [f64; 2] = [1e-4, 1e-13];
 
-/// How forces hold a tree.
+/// Support of a tree by forces.
 enum Hold {
-    /// Not at all, weight apart.
+    /// Only weight acts on it.
     Free,
-    /// Its joints are driven, or tied to each other, and nothing else acts but weight.
+    /// Its joints are driven, or tied to each other; apart from that only weight acts on it.
     Flies,
     /// It is pushed or supported, or its base is fixed and its joints are driven. Laws of contacts
-    /// and constraints count on `q⁺ = q ⊕ Δt ν⁺`, so it keeps the explicit drift.
+    /// and constraints rely on `q⁺ = q ⊕ Δt ν⁺`, so it keeps the explicit drift.
     Held,
 }
 
-/// Work memory of the drift; keeps nothing from one step to the next.
+/// Work memory of the drift; carries no state from step to step.
 #[derive(Clone, Debug)]
 pub struct InertialStep {
     kinematics: Kinematics,
     workspace: InverseDynamics,
     mass: MassMatrix,
     factor: MassFactor,
-    /// By tree, whether the drift of this step replaces the explicit one.
+    /// For each tree, true if the drift of this step replaces the explicit one.
     active: Vec<bool>,
     /// Generalised forces and their weights, nv.
     force: Vec<f64>,
@@ -73,7 +73,7 @@ pub struct InertialStep {
     /// Acceleration of the drift at the beginning and over the step, nv.
     explicit: Vec<f64>,
     drift: Vec<f64>,
-    /// ν₁, velocity and configuration at the end and in the middle.
+    /// ν₁, and velocity and configuration at the end and in the middle of the step.
     kicked: Vec<f64>,
     velocity: Vec<f64>,
     middle: Vec<f64>,
@@ -84,7 +84,7 @@ pub struct InertialStep {
 }
 
 impl InertialStep {
-    /// Memory for `model`.
+    /// Allocates memory for `model`.
     #[must_use]
     pub fn new(model: &Model) -> Self {
         let (nv, q) = (model.velocity_dim(), model.zero_configuration());
@@ -110,18 +110,18 @@ impl InertialStep {
     }
 
     /// Replaces the explicit drift of a step `ν⁺ = ν + Δt ν̇`, `q⁺ = q ⊕ Δt ν⁺` by one that keeps
-    /// energy and momentum: afterwards `ν⁺ = ν + Δt ν̇`, `q⁺ = q ⊕ Δt (ν⁺ + δ)`.
+    /// energy and momentum. Afterwards `ν⁺ = ν + Δt ν̇`, `q⁺ = q ⊕ Δt (ν⁺ + δ)`.
     ///
     /// | symbol | argument | shape | meaning |
     /// |---|---|---|---|
-    /// | q, ν | `configuration`, `velocity` | nq, nv | where the step begins |
+    /// | q, ν | `configuration`, `velocity` | nq, nv | at the beginning of the step |
     /// | Δt | `step` | | > 0 [s] |
     /// | ν̇ | `acceleration` | nv | at the beginning; then mean acceleration [m/s², rad/s²] |
-    /// | δ | `shift` | nv | velocity of the position less ν⁺, written [m/s, rad/s] |
+    /// | δ | `shift` | nv | velocity of the position minus ν⁺, written [m/s, rad/s] |
     ///
-    /// Returns whether anything was replaced; `acceleration` is unchanged and `shift` not written
-    /// if not. It is not where all rates are low, in trees that forces support, and where the
-    /// iteration does not converge.
+    /// Returns true if the drift of any tree was replaced; if not, `acceleration` is unchanged and
+    /// `shift` not written. A tree keeps the explicit drift if all its rates are low, if forces
+    /// support it, or if the iteration does not converge.
     ///
     /// Allocates nothing.
     ///
@@ -197,7 +197,7 @@ impl InertialStep {
                     }
                 };
                 if is_replaced && t + 1 < model.trees.len() {
-                    // The forces of the trees that follow.
+                    // Restores the kinematics for the forces of the trees that follow.
                     self.kinematics.update(model, configuration, velocity);
                 }
             }
@@ -219,14 +219,14 @@ impl InertialStep {
                 }
             }
         }
-        // Bodies follow; which of them turn is found again.
+        // Bodies follow; which of them turn is computed again.
         for (active, tree) in self.active.iter_mut().zip(&model.trees) {
             *active = step * turning(tree, velocity).powi(2) > LEAST_GROWTH;
         }
         is_replaced
     }
 
-    /// How forces hold a tree, by the generalised force that its acceleration shows.
+    /// Support of a tree, from the generalised force that its acceleration shows.
     fn hold_of(&self, model: &Model, tree: &Tree, velocity: &[f64]) -> Hold {
         let rate = turning(tree, velocity);
         let mass = model.bodies[tree.bodies.start].subtree_mass;
@@ -242,11 +242,12 @@ impl InertialStep {
         if base > 0 && !is_supported { Hold::Flies } else { Hold::Held }
     }
 
-    /// The drift of a floating tree whose joints are driven: joints keep the explicit step, with
-    /// what ties them to each other, and the base takes the momentum that weight leaves.
+    /// Drift of a floating tree whose joints are driven. Joints keep the explicit step, including
+    /// ties between them, and the base takes the momentum that weight leaves.
     ///
-    /// With the joints at constant rates, `ω` is that of the momentum in the middle of the step and
-    /// turns the base, by iteration; at the end velocity and place follow from the momentum.
+    /// At constant joint rates, ω is the angular velocity of the momentum in the middle of the
+    /// step. It turns the base, by iteration; the velocity and position at the end follow from the
+    /// momentum.
     fn fly(
         &mut self,
         model: &Model,
@@ -310,8 +311,8 @@ impl InertialStep {
         true
     }
 
-    /// Writes `kicked`, and `velocity` and `q_end` where the drift ends, with the kinematics at the
-    /// start. Returns whether all parts converged.
+    /// Writes `kicked`, and `velocity` and `q_end` at the end of the drift, with the kinematics at
+    /// the start. Returns true if all substeps converged.
     fn drift(
         &mut self,
         model: &Model,
@@ -349,7 +350,7 @@ impl InertialStep {
         false
     }
 
-    /// `explicit = −M⁻¹ C ν` with the factor of M, at the kinematics as they are.
+    /// Writes `explicit = −M⁻¹ C ν` with the factor of M, at the present kinematics.
     fn explicit_drift(&mut self, model: &Model) -> bool {
         mass_matrix(model, &self.kinematics, &mut self.mass);
         if self.factor.factorize(&self.mass).is_err() {
@@ -407,14 +408,14 @@ impl InertialStep {
         false
     }
 
-    /// Gives floating bases at the end the momentum after the kick, and the centre of mass its
-    /// straight path.
+    /// Gives floating bases at the end the momentum after the kick, and moves the centre of mass
+    /// along its straight path.
     fn take_momentum(&mut self, model: &Model, configuration: &[f64], step: f64) {
         let is_floating = |(active, tree): (&bool, &Tree)| *active && tree.is_floating();
         if !self.active.iter().zip(&model.trees).any(is_floating) {
             return;
         }
-        // The centre, momenta and velocity of the kick are compared with those at the end.
+        // Centre, momenta and velocity of the kick are compared with those at the end.
         self.middle.copy_from_slice(&self.velocity);
         self.kinematics.update(model, configuration, &self.kicked);
         for (t, tree) in model.trees.iter().enumerate() {
@@ -449,16 +450,16 @@ impl InertialStep {
     }
 }
 
-/// Momentum of a floating tree, world axes.
+/// Momentum of a floating tree, in world axes.
 struct TreeMomentum {
     mass: f64,
-    /// Centre of mass in the world, and from the base [m].
+    /// Centre of mass in world coordinates, and its position from the base, in world axes [m].
     center: Vector3<f64>,
     arm: Vector3<f64>,
-    /// [kg m/s], and about the centre of mass [kg m²/s].
+    /// Linear momentum [kg m/s], and angular momentum about the centre of mass [kg m²/s].
     linear: Vector3<f64>,
     angular: Vector3<f64>,
-    /// Of the tree with its joints locked, about the centre of mass [kg m²].
+    /// Inertia of the tree with its joints locked, about the centre of mass [kg m²].
     inertia: Matrix3<f64>,
 }
 
@@ -490,14 +491,13 @@ impl TreeMomentum {
     }
 }
 
-/// True if a body whose centre of mass has acceleration `push` feels more than its weight.
+/// True if a force other than weight acts on a body whose centre of mass has acceleration `push`.
 fn is_pushed(model: &Model, push: Vector3<f64>, omega: Vector3<f64>) -> bool {
     (push - model.gravity).norm() > SUPPORT[0] + SUPPORT[1] * omega.norm_squared()
 }
 
-/// True if a world has nothing but bodies that only weight acts on. What one of them touches next
-/// is
-/// found at `q ⊕ Δt ν⁺`, so in any other world all keep the explicit drift.
+/// True if a world consists of bodies on which only weight acts. Contacts of the next step are
+/// found at `q ⊕ Δt ν⁺`, so in any other world all bodies keep the explicit drift.
 fn all_fly(model: &Model, q: &[f64], velocity: &[f64], acceleration: &[f64]) -> bool {
     model.trees.iter().all(|tree| {
         if !tree.is_floating() || tree.bodies.len() > 1 {
@@ -515,7 +515,7 @@ fn all_fly(model: &Model, q: &[f64], velocity: &[f64], acceleration: &[f64]) -> 
     })
 }
 
-/// The drift of a body that floats alone; q and ν are its own.
+/// Drift of a body that floats alone; q and ν are those of the body.
 fn replace_body(
     model: &Model,
     tree: &Tree,
@@ -539,7 +539,7 @@ fn replace_body(
         return false;
     }
 
-    // The kick, of the centre of mass and of the angular momentum in body axes.
+    // Kick of the centre of mass, and of the angular momentum in body axes.
     let kicked = velocity + omega.cross(&arm) + step * push;
     let in_body = r.tr_mul(&omega);
     let spin = moments * in_body;
@@ -563,13 +563,13 @@ fn replace_body(
     true
 }
 
-/// Turn `Δt ω` [rad] of a free body over a step and its angular momentum afterwards, both in body
+/// Turn `Δt ω` [rad] of a free body over a step, and its angular momentum afterwards, both in body
 /// axes: the energy-momentum rule of the module, by Newton's method.
 ///
 /// | symbol | argument | shape | meaning |
 /// |---|---|---|---|
 /// | I, I⁻¹ | `moments`, `inverse` | 3 × 3 | inertia about the centre of mass [kg m²] |
-/// | Π | `momentum` | 3 | at the beginning [kg m²/s] |
+/// | Π | `momentum` | 3 | at the beginning, in body axes [kg m²/s] |
 /// | Δt | `step` | | [s] |
 ///
 /// `None` if it does not converge.
@@ -600,7 +600,7 @@ pub fn turn_of(
     (change.abs() <= 1e-9 * energy).then_some((turn, after))
 }
 
-/// Turn of a step [rad] from which on Cayley's transform takes over.
+/// Turn of a step [rad] from which Cayley's transform is used.
 const LONGEST_EXACT_TURN: f64 = 2.0;
 
 /// `Δt'/Δt` at the turn `x = Δt |ω|`: `tan(x/2)/(x/2)`.
@@ -617,8 +617,8 @@ fn angle_ratio(turn: f64) -> f64 {
     2.0 * libm::atan(0.5 * turn * stretch(turn)) / turn
 }
 
-/// Sum of the rates of a tree, without the velocity of a floating base: a bound of how fast any of
-/// its bodies turns, with prismatic joints for good measure [rad/s, m/s].
+/// Sum of the rates of a tree, without the velocity of a floating base: a bound on how fast any of
+/// its bodies turns. Prismatic joints are included [rad/s, m/s].
 fn turning(tree: &Tree, velocity: &[f64]) -> f64 {
     let first = if tree.is_floating() { tree.v.start + 3 } else { tree.v.start };
     velocity[first..tree.v.end].iter().map(|rate| rate.abs()).sum()

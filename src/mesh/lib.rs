@@ -17,8 +17,8 @@
 //! No input makes this crate panic, and none takes memory out of proportion to its size: counts in
 //! a file are believed only as far as bytes for them are there, and a scene may place its
 //! geometries at most [`MOST_TRIANGLES`] triangles in all, and 100 000 nodes, geometries and
-//! primitives, so that time is bounded too. No file is opened: what a glTF file
-//! names beside itself comes from a function of the caller.
+//! primitives, so that time is bounded too. No file is opened: a function of the caller reads the
+//! files that a glTF file names.
 
 // Each of these says why no input reaches it.
 #![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]

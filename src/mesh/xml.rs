@@ -1,19 +1,18 @@
-//! What a text of XML may hold, so that reading it takes a time in proportion to its length.
+//! Limits of an XML text, so that its reading time is proportional to its length.
 
 use std::collections::BTreeSet;
 
-/// Most attributes of one element: the reader compares each with each.
+/// Largest number of attributes of an element: the reader compares each with each.
 const MOST_ATTRIBUTES: usize = 256;
 
-/// Most different namespaces of a text: the reader copies them from element to element.
+/// Largest number of different namespaces: the reader copies them from element to element.
 const MOST_NAMESPACES: usize = 64;
 
-/// Refuses a text whose reading would take a time beyond proportion: elements of more than 256
-/// attributes, or more than 64 different declarations of namespaces. It is one pass, and finds no
-/// other mistake of a text.
+/// Refuses a text with a superlinear reading time: elements with more than 256 attributes, or more
+/// than 64 different declarations of namespaces. It is one pass, and finds no other errors.
 ///
 /// # Errors
-/// Where, in bytes, and what there is too much of.
+/// Place in bytes, and a name for the excess.
 pub fn check_xml(text: &str) -> Result<(), (usize, String)> {
     let mut namespaces: BTreeSet<&str> = BTreeSet::new();
     let mut at = 0;
@@ -27,7 +26,7 @@ pub fn check_xml(text: &str) -> Result<(), (usize, String)> {
             continue;
         }
         let (mut attributes, mut quote) = (0, None);
-        // A name begins behind blanks that follow that of the element or a value.
+        // A name begins after blanks that follow the element's name or a value.
         let (mut name, mut value, mut is_over, mut is_first) = (start + 1, start + 1, false, true);
         let bytes = text.as_bytes();
         at = start + 1;

@@ -9,11 +9,11 @@
 //! `d = h/αₖ g(tₙ₊₁, ũ + d) - 1/αₖ Σᵢ₌₁ᵏ γᵢ ∇ⁱuₙ`; the error estimate is `(κₖ γₖ + 1/(k + 1)) d`.
 //!
 //! The step is quasi-constant: differences belong to one h and are interpolated to another when it
-//! changes, which is considered after k + 1 equal steps, with the order. A step that fails the
-//! error test goes on with order k - 1 if that allows a longer step, and in any case from its
-//! second
-//! failure on. Dense output is the interpolation polynomial of the step's order k through the last
-//! k + 1 solutions; attempts at the next step that all fail leave it as it is.
+//! changes. A change of h and of the order is considered after k + 1 equal steps. A step that fails
+//! the error test is repeated with order k - 1 if that allows a longer step, and in any case from
+//! its second failure on. Dense output is the interpolation polynomial of the step's order k
+//! through the last k + 1 solutions; a series of failed attempts at the next step does not change
+//! it.
 //!
 //! # References
 //! Byrne, Hindmarsh, *A polyalgorithm for the numerical solution of ordinary differential
@@ -65,8 +65,8 @@ pub struct Bdf {
     differences: [Vec<f64>; MAX_ORDER + 3],
     /// Step size of the differences [s]; 0 before the first step.
     grid: f64,
-    /// Differences, step size and order after the last accepted step, while another one is tried:
-    /// dense output after a failure is that of the last accepted step.
+    /// Differences, step size and order after the last accepted step, kept while another one is
+    /// tried: after a failure, dense output is that of the last accepted step.
     kept: Vec<Vec<f64>>,
     kept_grid: f64,
     kept_order: usize,
@@ -147,7 +147,7 @@ impl Bdf {
         self.grid = h;
     }
 
-    /// Takes back what attempts at a step have changed.
+    /// Undoes the changes of failed attempts at a step.
     fn take_back(&mut self) {
         if std::mem::take(&mut self.is_kept) {
             for (difference, kept) in self.differences.iter_mut().zip(&self.kept) {
@@ -159,9 +159,10 @@ impl Bdf {
         self.equal_steps = 0;
     }
 
-    /// The factor for the step size after a failed error test, with the order to go on with. The
-    /// order falls where the one below promises the larger step, and from the second failure of a
-    /// step on: then the differences do not describe what comes, as after a jump of the rate.
+    /// The factor for the step size after a failed error test; sets the order of the next attempt.
+    /// The order decreases if the next lower one allows a larger step, and from the second failure
+    /// of a step on: then the differences do not describe the solution ahead, as after a jump of
+    /// the rate.
     fn lower(&mut self, error: f64, safety: f64, failures: u32) -> f64 {
         let k = self.order;
         let factor = |error: f64, order: usize| libm::pow(error, -1.0 / (order + 1) as f64);
@@ -182,7 +183,7 @@ impl Bdf {
             }
         }
         let most = if failures > 1 { 0.5 } else { 1.0 };
-        // Written so that NaN shrinks most.
+        // Written so that NaN gives the smallest factor.
         (safety * best).max(SHRINK).min(most)
     }
 
@@ -262,7 +263,7 @@ impl Bdf {
         h * growth
     }
 
-    /// Attempts at one step.
+    /// Largest number of attempts at a step.
     fn attempts<F: Flow>(&mut self, flow: &mut F, end: f64) -> Result<(), Failure<F::Error>> {
         let t = self.progress.t;
         if t >= end {
@@ -302,13 +303,13 @@ impl Bdf {
                 inaccurate += 1;
                 factor = self.lower(error, safety, inaccurate);
             } else if !fresh {
-                // The Jacobian of an earlier step may be all that is wrong.
+                // The Jacobian of an earlier step may be the only cause.
                 self.newton.reset();
                 factor = 1.0;
             } else {
                 unsolved += 1;
                 if unsolved > 1 && self.order > 1 {
-                    // A prediction of a high order may be what leads Newton astray.
+                    // The prediction of a high order may be a bad start for Newton's method.
                     self.order -= 1;
                     self.equal_steps = 0;
                 }

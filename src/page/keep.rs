@@ -19,11 +19,11 @@ pub fn place(diagram: &Path) -> Option<PathBuf> {
     folder.is_absolute().then(|| folder.join("legwork").join(name))
 }
 
-/// A page that leads to `address`, which the user alone can read: the arguments of a browser are in
-/// the list of processes, where others see them. `None` without a private folder.
+/// A page that leads to `address` and that only the user can read: the list of processes shows the
+/// arguments of a browser to others. `None` without a private folder.
 pub fn redirect(address: &str) -> Option<PathBuf> {
     let private = match cfg!(target_os = "macos") {
-        // It is made for the user there.
+        // The folder is created for this user alone.
         true => std::env::temp_dir(),
         false => PathBuf::from(std::env::var_os("XDG_RUNTIME_DIR")?),
     };

@@ -22,7 +22,7 @@ pub(super) trait Scope {
     fn name_in(&mut self, names: usize, name: &str) -> Result<Option<Value>, String>;
     /// The value of an argument of the file.
     fn argument(&mut self, name: &str) -> Option<Value>;
-    /// A name of a file beside this one that holds wherever it is read.
+    /// Absolute name of a file named relative to this one.
     fn place_of(&mut self, name: &str) -> String;
     /// The text of a file, by the name that the robot file has for it.
     ///
@@ -31,7 +31,7 @@ pub(super) trait Scope {
     fn load(&mut self, name: &str) -> Result<String, String>;
     /// Steps that may still be done.
     fn fuel(&mut self) -> &mut usize;
-    /// Names of the expression's own: of comprehensions and functions around.
+    /// Names bound in the expression, by comprehensions and functions around it.
     fn bound(&mut self) -> Vec<(String, Value)>;
     /// Goes a level deeper; no deeper than there is room for.
     ///
@@ -106,7 +106,7 @@ fn value_of(expression: &Expression, scope: &mut dyn Scope) -> Result<Value, Str
             index(&of, &at, scope)
         }
         Expression::Attribute(of, name) => {
-            // Python's modules of functions, which have their names whatever the file's are.
+            // Python's modules of functions keep their names, whatever names the file defines.
             if let Expression::Name(module) = &**of
                 && let Some(module) = MODULES.iter().find(|(name, _)| name == module)
                 && scope.name(module.0)?.is_none()
@@ -120,9 +120,9 @@ fn value_of(expression: &Expression, scope: &mut dyn Scope) -> Result<Value, Str
     }
 }
 
-// Apart from `value_of`, which calls itself: its frame is small without them.
+// Separate from `value_of`, which calls itself: its frame is small without them.
 
-/// A value that an expression lists.
+/// Value of a list, set, dictionary or tuple in an expression.
 fn made(expression: &Expression, scope: &mut dyn Scope) -> Result<Value, String> {
     match expression {
         Expression::List(items) => {
@@ -156,7 +156,7 @@ fn made(expression: &Expression, scope: &mut dyn Scope) -> Result<Value, String>
     }
 }
 
-/// What a comprehension makes.
+/// Result of a comprehension.
 fn each_of(each: &Each, scope: &mut dyn Scope) -> Result<Value, String> {
     let mut out = Made::default();
     comprehend(each, 0, scope, &mut out)?;
@@ -186,7 +186,7 @@ fn slice_of(
     paid(slice(&of, ends)?, scope)
 }
 
-/// The value of a call.
+/// Value of a call.
 fn called(
     function: &Expression,
     arguments: &[Expression],
@@ -206,14 +206,14 @@ fn called(
     paid(value, scope)
 }
 
-/// What a comprehension has made so far.
+/// Keys and items of a comprehension so far.
 #[derive(Default)]
 struct Made {
     keys: Vec<Value>,
     items: Vec<Value>,
 }
 
-/// Goes through the clauses of a comprehension from `at` on.
+/// Evaluates the clauses of a comprehension from `at` on.
 fn comprehend(each: &Each, at: usize, scope: &mut dyn Scope, out: &mut Made) -> Result<(), String> {
     let Some(clause) = each.clauses.get(at) else {
         if let Some(key) = &each.key {
@@ -236,7 +236,7 @@ fn comprehend(each: &Each, at: usize, scope: &mut dyn Scope, out: &mut Made) -> 
     Ok(())
 }
 
-/// What a comprehension or a function runs over.
+/// Entries that a comprehension or a function iterates over.
 pub(super) fn entries(of: &Value, scope: &mut dyn Scope) -> Result<Vec<Value>, String> {
     let entries: Vec<Value> = match of {
         Value::List(items) | Value::Tuple(items) | Value::Set(items) => items.to_vec(),
@@ -248,7 +248,7 @@ pub(super) fn entries(of: &Value, scope: &mut dyn Scope) -> Result<Vec<Value>, S
     Ok(entries)
 }
 
-/// A set of what is different among values.
+/// Set of the different values.
 pub(super) fn set_of(items: &[Value], scope: &mut dyn Scope) -> Result<Value, String> {
     let mut out: Vec<Value> = Vec::new();
     for item in items {
@@ -259,14 +259,14 @@ pub(super) fn set_of(items: &[Value], scope: &mut dyn Scope) -> Result<Value, St
             out.push(item.clone());
         }
     }
-    // Numbers in their order: Python's is that of small ones.
+    // Numbers in ascending order, as Python prints sets of small ones.
     if out.iter().all(|item| item.int().is_some()) {
         out.sort_by_key(|item| item.int());
     }
     Ok(Value::Set(out.into()))
 }
 
-/// A dictionary: a later value replaces one of the same key.
+/// A dictionary: a later value replaces an earlier one of the same key.
 pub(super) fn table_of(
     entries: Vec<(Value, Value)>,
     scope: &mut dyn Scope,
@@ -371,13 +371,13 @@ fn name_of(name: &str, scope: &mut dyn Scope) -> Result<Value, String> {
         "load_yaml" | "dotify" | "abs_filename" => return member("xacro", name),
         _ => {}
     }
-    // Names in front of which Python wants `python.` are known without it too.
+    // Names that need `python.` in Python are known without it too.
     member("math", name)
         .or_else(|_| member("python", name))
         .map_err(|_| format!("nothing is named `{name}`"))
 }
 
-/// What a module has under a name.
+/// Value of a name in a module.
 fn member(module: &str, name: &str) -> Result<Value, String> {
     if module == "math" {
         let constant = match name {
@@ -422,7 +422,7 @@ fn attribute(of: Value, name: &str, scope: &mut dyn Scope) -> Result<Value, Stri
     }
 }
 
-/// The value of a function for arguments, those that have names last.
+/// Value of a function for arguments, named ones last.
 pub(super) fn call(
     function: &Value,
     given: &[Value],
@@ -447,7 +447,7 @@ pub(super) fn call(
     }
 }
 
-/// How many levels of nesting a call of a function takes that an expression defined.
+/// Levels of nesting that a call of a `lambda` counts as.
 const LAMBDA: usize = 6;
 
 fn apply(

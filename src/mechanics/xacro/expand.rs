@@ -36,7 +36,7 @@ pub(super) struct Expander<'a> {
     depth: usize,
     /// Whether arguments are names: inside `$(eval …)`.
     pub(super) names_arguments: bool,
-    /// Whether a file that is needed could not be read.
+    /// True if a required file could not be read.
     pub(super) is_unread: bool,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Expander<'a> {
         &self.files[self.current]
     }
 
-    /// The folder of that file.
+    /// Folder of the current file.
     pub(super) fn folder(&self) -> &str {
         self.file().rsplit_once('/').map_or(".", |(folder, _)| folder)
     }
@@ -252,7 +252,7 @@ impl<'a> Expander<'a> {
         let target = match node.attribute("scope") {
             Some("parent") => self.scopes.caller(scope),
             Some("global") => 0,
-            // Any other word is that of the scope itself, as `local` is.
+            // Any other word, such as `local`, means the scope itself.
             _ => scope,
         };
         let value = match (node.attribute("value"), node.attribute("default")) {

@@ -119,7 +119,7 @@ impl Expander<'_> {
                 Ok(Value::text(rest.split_once(char::is_whitespace).map_or("", |(_, other)| other)))
             }
             "eval" => self.with_arguments(rest, scope),
-            // What a robot is must not depend on where and by whom it is read.
+            // A robot must not depend on the machine and the user that read it.
             "env" => Err(format!("`$(env {rest})`: the environment is not read; use $(arg …)")),
             "cwd" => Err("`$(cwd)`: use $(dirname) or $(find PACKAGE)".to_owned()),
             other => Err(format!("`$({other} …)`: expected find, arg, optenv, dirname or eval")),

@@ -22,7 +22,7 @@ const XACRO: [&str; 10] = [
     "warning",
 ];
 
-/// What is built into Python, of which xacro has `python.NAME`.
+/// Built-in functions of Python, which xacro has as `python.NAME`.
 const PYTHON: [&str; 36] = [
     "abs",
     "all",
@@ -62,11 +62,11 @@ const PYTHON: [&str; 36] = [
     "False",
 ];
 
-/// Modules and what is in them.
+/// Modules and their members.
 pub(super) const MODULES: [(&str, &[&str]); 3] =
     [("math", &MATH), ("python", &PYTHON), ("xacro", &XACRO)];
 
-/// Methods of texts, of dictionaries, and of lists and sets.
+/// Methods of strings, of dictionaries, and of lists and sets.
 pub(super) const METHODS: [&str; 43] = [
     "capitalize",
     "center",
@@ -113,10 +113,10 @@ pub(super) const METHODS: [&str; 43] = [
     "zfill",
 ];
 
-/// The value of a function for arguments, those that have names last.
+/// Value of a function for arguments, named ones last.
 ///
 /// # Errors
-/// If it takes other arguments, or has no value for these.
+/// If it does not accept these arguments, or has no value for them.
 pub(super) fn call_function(
     name: &'static str,
     given: &[Value],
@@ -237,7 +237,7 @@ pub(super) fn call_function(
                 let power = 10_f64.powi(i32::try_from(-digits.max(-300)).unwrap_or(300));
                 return whole((number / power).round_ties_even() * power);
             }
-            // Text is rounded by the number's exact value, as Python does it.
+            // Python rounds the decimal digits of the number's exact value.
             let Ok(places) = usize::try_from(digits.min(300)) else {
                 let power = 10_f64.powi(i32::try_from(-digits.max(-300)).unwrap_or(300));
                 return Ok(Value::Float((number / power).round_ties_even() * power));
@@ -249,7 +249,7 @@ pub(super) fn call_function(
             Ok(Value::Int(value.int().unwrap_or(0).saturating_abs()))
         }
         ("pow", [a, b]) if a.int().is_some() && b.int().is_some_and(|b| b >= 0) => {
-            // Of `math`, which comes first in names.
+            // `pow` is that of `math`, which has priority.
             let value = super::operate::binary("**", a, b, scope.fuel())?;
             Ok(Value::Float(value.number().unwrap_or(f64::NAN)))
         }
@@ -258,7 +258,7 @@ pub(super) fn call_function(
     }
 }
 
-/// The name of the type of a value.
+/// Name of the type of a value.
 fn type_of(value: &Value) -> &'static str {
     match value {
         Value::None => "NoneType",
@@ -274,7 +274,7 @@ fn type_of(value: &Value) -> &'static str {
     }
 }
 
-/// The value of a function of the module `xacro`; nothing if the name is that of another.
+/// Value of a function of the module `xacro`; `None` for another name.
 fn of_xacro(
     name: &str,
     given: &[Value],
@@ -287,7 +287,7 @@ fn of_xacro(
             let value = scope.argument(name);
             value.ok_or_else(|| format!("no argument is named `{name}`"))?
         }
-        // The entries of a dictionary have their names as it is.
+        // The entries of a dictionary can be read as attributes without it.
         ("dotify", [Value::Table(_)]) => given[0].clone(),
         ("abs_filename", [Value::Text(name)]) => Value::text(scope.place_of(name)),
         ("load_yaml", [Value::Text(name)]) => {
@@ -295,11 +295,11 @@ fn of_xacro(
             let read = yaml::read(&text, scope).map_err(|why| format!("{name}: {why}"))?;
             match read {
                 Value::Table(_) | Value::List(_) | Value::None => read,
-                // Any text is a scalar of YAML, and none of it gets into messages.
+                // Any text is a YAML scalar; messages must not show it.
                 _ => return Err(format!("{name}: expected a list or a dictionary")),
             }
         }
-        // What a file says while it is read is not part of the robot.
+        // Output while a file is read is not part of the robot.
         ("message" | "warning" | "error" | "print_location", _) => Value::text(""),
         ("fatal", _) => {
             let texts: Result<Vec<String>, String> = given.iter().map(text).collect();

@@ -1,4 +1,4 @@
-//! Functions of lists and of what else has items.
+//! Functions of lists and of other values with items.
 
 use std::rc::Rc;
 
@@ -6,10 +6,10 @@ use super::evaluate::{Scope, TOO_LARGE, call, entries, set_of, spend, table_of};
 use super::operate::{binary, compare, fits};
 use super::value::Value;
 
-/// The value of a function of items; nothing if the name is that of another.
+/// Value of a function of items; `None` for another name.
 ///
 /// # Errors
-/// If it takes other arguments.
+/// If it does not accept these arguments.
 pub(super) fn of_items(
     name: &'static str,
     given: &[Value],
@@ -173,7 +173,7 @@ pub(super) fn of_items(
             let keys = keys(&items, option("key"), scope)?;
             let is_down = option("reverse").is_some_and(Value::is_true);
             let sign = if is_down { ">" } else { "<" };
-            // Insertion, which stops where two items have no order.
+            // Insertion sort, which fails at two items without an order.
             let mut order: Vec<usize> = Vec::with_capacity(items.len());
             for item in 0..items.len() {
                 let mut at = order.len();
@@ -201,7 +201,7 @@ fn sequence(name: &str, items: Vec<Value>, scope: &mut dyn Scope) -> Result<Valu
     }
 }
 
-/// What items are compared by.
+/// Keys by which items are compared.
 fn keys(items: &[Value], key: Option<&Value>, scope: &mut dyn Scope) -> Result<Vec<Value>, String> {
     let Some(key) = key else { return Ok(items.to_vec()) };
     let mut keys = Vec::with_capacity(items.len());

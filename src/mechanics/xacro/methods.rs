@@ -1,4 +1,4 @@
-//! Methods of texts, dictionaries, lists and sets, and texts with places for values.
+//! Methods of strings, dictionaries, lists and sets, and format strings.
 
 use std::rc::Rc;
 
@@ -324,7 +324,7 @@ fn scientific(value: f64, digits: usize) -> String {
     }
 }
 
-/// `%g`: so many digits that tell something, without zeros behind.
+/// `%g`: this many significant digits, without trailing zeros.
 fn shortest(value: f64, digits: usize) -> String {
     let digits = digits.max(1);
     let text = scientific(value, digits - 1);

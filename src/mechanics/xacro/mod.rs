@@ -40,7 +40,7 @@ pub struct XacroError {
     pub line: usize,
     /// What was expected and found.
     pub problem: String,
-    /// Whether a file that is included or loaded cannot be read.
+    /// True if an included or loaded file cannot be read.
     pub is_unread: bool,
 }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::value::Value;
 
-/// What is in Python's `math`.
+/// Members of Python's `math`.
 pub(super) const MATH: [&str; 56] = [
     "acos",
     "acosh",
@@ -64,10 +64,10 @@ pub(super) const MATH: [&str; 56] = [
     "trunc",
 ];
 
-/// The value of a function of numbers.
+/// Value of a function of numbers.
 ///
 /// # Errors
-/// If it takes other arguments, or has no value there.
+/// If it does not accept these arguments, or has no value for them.
 pub(super) fn of_numbers(name: &str, given: &[Value]) -> Result<Value, String> {
     let wrong = || {
         let kinds: Vec<&str> = given.iter().map(Value::kind).collect();
@@ -129,14 +129,15 @@ pub(super) fn of_numbers(name: &str, given: &[Value]) -> Result<Value, String> {
         ("isfinite", [x]) => return Ok(Value::Bool(x.is_finite())),
         _ => return Err(wrong()),
     };
-    // Python refuses what has no value.
+    // Python raises an error if there is no value.
     if value.is_nan() && numbers.iter().all(|x| !x.is_nan()) {
         return Err(format!("{name} has no value there"));
     }
     Ok(Value::Float(value))
 }
 
-/// The value of a function of integers; of no value outside of their range.
+/// Value of a function of integers: `None` for another name, `Some(None)` for arguments that are
+/// not integers or a result outside of their range.
 fn of_integers(name: &str, given: &[Value]) -> Option<Option<i64>> {
     if !matches!(name, "factorial" | "comb" | "perm" | "gcd" | "lcm" | "isqrt") {
         return None;
@@ -149,7 +150,7 @@ fn of_integers(name: &str, given: &[Value]) -> Option<Option<i64>> {
         }
         i64::try_from(a).ok()
     };
-    // Falling products: beyond 20 factors no product of more than 1 fits.
+    // Falling products: more than 20 factors above 1 exceed the range.
     let falling = |from: i64, count: i64| {
         let mut product = 1_i64;
         for k in 0..count {

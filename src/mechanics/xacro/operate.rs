@@ -1,4 +1,4 @@
-//! What signs do with values.
+//! Operators on values.
 
 use std::rc::Rc;
 
@@ -24,7 +24,7 @@ pub(super) fn unary(sign: &str, inner: &Value) -> Result<Value, String> {
     }
 }
 
-/// Items of a list, a number of times.
+/// Items of a list, repeated.
 fn repeated(items: &[Value], count: &Value) -> Result<Rc<[Value]>, String> {
     let count = count.int().ok_or_else(|| format!("`*` of a list and {}", count.kind()))?;
     let count = usize::try_from(count).unwrap_or(0);
@@ -32,7 +32,7 @@ fn repeated(items: &[Value], count: &Value) -> Result<Rc<[Value]>, String> {
     Ok(std::iter::repeat_n(items, count).flatten().cloned().collect())
 }
 
-/// What is in both of two sets, in one of them, or in the first alone.
+/// Intersection, union, symmetric difference or difference of two sets.
 fn sets(sign: &str, a: &[Value], b: &[Value], fuel: &mut usize) -> Result<Value, String> {
     let mut out = Vec::new();
     for (own, other, is_first) in [(a, b, true), (b, a, false)] {
@@ -52,7 +52,7 @@ fn sets(sign: &str, a: &[Value], b: &[Value], fuel: &mut usize) -> Result<Value,
     Ok(Value::Set(out.into()))
 }
 
-/// The value of two others; `fuel` counts comparisons.
+/// Value of an operator with two operands; `fuel` counts comparisons.
 pub(super) fn binary(
     sign: &str,
     left: &Value,
@@ -159,7 +159,7 @@ pub(super) fn compare(
     };
     match sign {
         "==" => return same(left, right, scope),
-        // Of values that have no identity but for None.
+        // Identity is equality here: apart from None, values have no identity.
         "is" => return same(left, right, scope),
         "is not" => return Ok(!same(left, right, scope)?),
         "!=" => return Ok(!same(left, right, scope)?),
@@ -202,7 +202,7 @@ pub(super) fn compare(
         return Ok(sign.ends_with('=') || a.len() < b.len());
     }
     if let (Value::List(a), Value::List(b)) | (Value::Tuple(a), Value::Tuple(b)) = (left, right) {
-        // The first items that differ decide.
+        // The first items that differ decide the order.
         scope.enter()?;
         for (a, b) in a.iter().zip(b.iter()) {
             if !same(a, b, scope)? {
@@ -230,7 +230,7 @@ pub(super) fn compare(
     }))
 }
 
-/// Position `at` of `length`, from the end if it is negative.
+/// Position `at` in `length` items, counted from the end if negative.
 fn place(at: &Value, length: usize) -> Result<usize, String> {
     let Some(at) = at.int() else { return Err(format!("an index that is {}", at.kind())) };
     let from = if at < 0 { i64::try_from(length).unwrap_or(i64::MAX) } else { 0 };
@@ -259,7 +259,7 @@ pub(super) fn index(of: &Value, at: &Value, scope: &mut dyn Scope) -> Result<Val
     }
 }
 
-/// `of[from:to:by]`, from the end where negative.
+/// `of[from:to:by]`; negative positions count from the end.
 pub(super) fn slice(of: &Value, [from, to, by]: [Option<i64>; 3]) -> Result<Value, String> {
     let by = by.unwrap_or(1);
     if by == 0 {

@@ -34,7 +34,7 @@ pub(super) enum Expression {
     Call(Box<Expression>, Vec<Expression>, Named),
 }
 
-/// What a comprehension makes.
+/// Type of a comprehension's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     List,
@@ -42,7 +42,7 @@ pub(super) enum Kind {
     Table,
 }
 
-/// A list, set or dictionary that is made of each entry of others.
+/// A list, set or dictionary made from each entry of others.
 #[derive(Clone, Debug)]
 pub(super) struct Each {
     pub(super) kind: Kind,
@@ -148,7 +148,7 @@ impl Parser {
         Ok(whole)
     }
 
-    /// `a, b=1: body`, behind `lambda`.
+    /// `a, b=1: body`, after `lambda`.
     fn lambda(&mut self) -> Result<Expression, String> {
         let mut parameters = Vec::new();
         while !self.take(":") {
@@ -258,7 +258,7 @@ impl Parser {
     fn signed(&mut self) -> Result<Expression, String> {
         let mut signs = Vec::new();
         while let Some(sign) = self.any_sign(&["+", "-", "~"]) {
-            // Two of a kind that follow one another leave an integer or a number as it is.
+            // Two equal signs in a row leave an integer or a number unchanged.
             match signs.last() {
                 Some(last) if *last == sign && signs.len() > 2 => _ = signs.pop(),
                 _ => signs.push(sign),
@@ -310,7 +310,7 @@ impl Parser {
         }
     }
 
-    /// `index` or `from:to:by`, behind `[`.
+    /// `index` or `from:to:by`, after `[`.
     fn entry(&mut self, of: Expression) -> Result<Expression, String> {
         let mut parts = [None, None, None];
         let mut at = 0;
@@ -367,7 +367,7 @@ impl Parser {
         Ok((plain, named))
     }
 
-    /// Expressions up to `end`, and whether the only one makes a list itself.
+    /// Expressions up to `end`, and true if the only one is a comprehension.
     fn list(&mut self, end: &str) -> Result<(Vec<Expression>, bool), String> {
         let mut items = Vec::new();
         while !self.take(end) {
@@ -386,7 +386,7 @@ impl Parser {
         Ok((items, false))
     }
 
-    /// `item`, or `item for names in of if condition …`, and whether it is the latter.
+    /// `item`, or `item for names in of if condition …`, and true for the latter.
     fn perhaps_each(
         &mut self,
         kind: Kind,
@@ -434,7 +434,7 @@ impl Parser {
             Token::Int(value) => Expression::Literal(Value::Int(value)),
             Token::Float(value) => Expression::Literal(Value::Float(value)),
             Token::Text(mut text) => {
-                // Texts that follow one another are one.
+                // Adjacent string literals are one.
                 while let Some(Token::Text(more)) = self.peek() {
                     text.push_str(more);
                     self.at += 1;
@@ -465,7 +465,7 @@ impl Parser {
         })
     }
 
-    /// A dictionary or a set, behind `{`.
+    /// A dictionary or a set, after `{`.
     fn braces(&mut self) -> Result<Expression, String> {
         let (mut entries, mut items) = (Vec::new(), Vec::new());
         while !self.take("}") {
@@ -494,7 +494,7 @@ impl Parser {
         Ok(if items.is_empty() { Expression::Table(entries) } else { Expression::Set(items) })
     }
 
-    /// A comma, or that `}` comes next.
+    /// Takes a comma, or expects `}`.
     fn end_of_item(&mut self) -> Result<(), String> {
         match self.take(",") || self.is_next("}") {
             true => Ok(()),

@@ -108,9 +108,8 @@ pub(super) fn parameters(text: &str) -> Result<Vec<Parameter>, String> {
     Ok(out)
 }
 
-/// A default: `${…}` and texts in quotes may have blanks in them. Double quotes stay, and single
-/// ones
-/// until the text is read as a literal.
+/// A default: `${…}` and strings in quotes may contain blanks. Double quotes are kept, as are
+/// single quotes until the text is read as a literal.
 fn value(text: &str) -> Result<(String, &str), String> {
     let text = text.trim_start();
     let (mut depth, mut quote) = (0_usize, None);
@@ -136,7 +135,7 @@ fn value(text: &str) -> Result<(String, &str), String> {
 #[derive(Debug, Default)]
 struct Names {
     parent: Option<usize>,
-    /// Of an included file.
+    /// True for an included file.
     is_namespace: bool,
     properties: BTreeMap<String, Property>,
     macros: BTreeMap<String, Macro>,
@@ -166,12 +165,13 @@ impl Scopes {
         }
     }
 
-    /// Makes a scope that of an included file.
+    /// Marks a scope as that of an included file.
     pub(super) fn make_namespace(&mut self, scope: usize) {
         self.all[scope].is_namespace = true;
     }
 
-    /// The scope around one: of a macro that from which it is called, which is no namespace.
+    /// The scope around one. For a macro it is that of the call: the next one that is not a
+    /// namespace.
     pub(super) fn caller(&self, scope: usize) -> usize {
         let mut at = self.all[scope].parent.unwrap_or(scope);
         while !self.all[scope].is_namespace && self.all[at].is_namespace {
@@ -200,7 +200,7 @@ impl Scopes {
         self.all[scope].properties.insert(name.to_owned(), property);
     }
 
-    /// Forgets a name in a scope and all around it.
+    /// Removes a name from a scope and all scopes around it.
     pub(super) fn remove(&mut self, scope: usize, name: &str) {
         let mut at = Some(scope);
         while let Some(scope) = at {

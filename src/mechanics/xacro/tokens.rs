@@ -1,6 +1,6 @@
-//! Words and signs of an expression.
+//! Tokens of an expression.
 
-/// Most words and signs of an expression: a sum of them is walked by recursion.
+/// Largest number of tokens in an expression: the evaluation of a sum is recursive.
 const MOST_TOKENS: usize = 1000;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ const SIGNS: [&str; 32] = [
     "[", "]", "{", "}", ",", ":", ".", "&&", "||", "!", "=", "&", "|", "^", "~",
 ];
 
-/// Splits an expression.
+/// Splits an expression into tokens.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let mut out = Vec::new();
     let mut rest = text.trim_start();
@@ -116,7 +116,7 @@ fn quoted(text: &str, quote: char) -> Result<(String, usize), String> {
     Err(format!("a text is not closed by {quote}"))
 }
 
-/// A word or sign, for messages.
+/// Text of a token, for messages.
 pub(super) fn shown(token: &Token) -> String {
     match token {
         Token::Int(value) => format!("`{value}`"),

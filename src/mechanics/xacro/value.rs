@@ -8,7 +8,7 @@ use super::parse::Lambda;
 /// Most characters of a text and most items of a list that an expression may make.
 pub(super) const LONGEST: usize = 1 << 16;
 
-/// Names of an expression's own with their values.
+/// Names bound in an expression, with their values.
 pub(super) type Names = Rc<[(String, Value)]>;
 
 /// A value. Texts, lists and tables are shared, so that copies cost nothing.
@@ -21,7 +21,7 @@ pub(super) enum Value {
     Text(Rc<str>),
     List(Rc<[Value]>),
     Tuple(Rc<[Value]>),
-    /// No two of which are equal, in the order in which they came.
+    /// Different values in the order in which they came.
     Set(Rc<[Value]>),
     /// Keys with values, in the order written.
     Table(Rc<[(Value, Value)]>),
@@ -29,7 +29,7 @@ pub(super) enum Value {
     Names(usize),
     /// A function: `math` functions and built-in ones.
     Function(&'static str),
-    /// A function that an expression defined, with the names around it.
+    /// A function defined by an expression, with the names around it.
     Lambda(Rc<(Rc<Lambda>, Names)>),
     /// A method of a value.
     Method(Rc<Value>, &'static str),
@@ -211,7 +211,7 @@ impl Value {
         })
     }
 
-    /// Whether an equal value is among others; `None` if what is compared is too large.
+    /// True if an equal value is among others; `None` if a compared value is too large.
     pub(super) fn is_among(&self, others: &[Self], fuel: &mut usize) -> Option<bool> {
         for other in others {
             if self.equals(other, fuel)? {
@@ -230,7 +230,7 @@ impl Value {
     }
 }
 
-/// A number as Python's `repr` has it: the shortest digits that give it back.
+/// A number as Python's `repr` writes it: with the fewest digits that give it back.
 fn write_float(value: f64, out: &mut String) -> std::fmt::Result {
     if value.is_nan() {
         return write!(out, "nan");
@@ -246,7 +246,7 @@ fn write_float(value: f64, out: &mut String) -> std::fmt::Result {
     }
 }
 
-/// A text in quotation marks, as Python's `repr` has it.
+/// A string in quotation marks, as Python's `repr` writes it.
 fn write_quoted(text: &str, out: &mut String) -> std::fmt::Result {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     out.push(quote);

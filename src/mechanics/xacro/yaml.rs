@@ -12,7 +12,7 @@ use super::value::Value;
 /// Deepest nesting of lists and dictionaries.
 const DEEPEST: usize = 64;
 
-/// Tags of numbers with a unit, and what that is in radians or metres.
+/// Tags of numbers with a unit, and the value of the unit in radians or metres.
 const UNITS: [(&str, f64); 6] = [
     ("radians", 1.0),
     ("degrees", std::f64::consts::PI / 180.0),
@@ -22,7 +22,7 @@ const UNITS: [(&str, f64); 6] = [
     ("inches", 0.0254),
 ];
 
-/// How much an entry weighs that is merged into another dictionary.
+/// Weight of an entry that is merged into another dictionary.
 const MERGED: usize = 64;
 
 /// A list or a dictionary whose end has not come yet.
@@ -33,9 +33,9 @@ struct Open {
     is_table: bool,
 }
 
-/// Reads the only document of a file. Scalars are those of PyYAML, but for its numbers of base 60
-/// and 8, and that `1e-3` is a number, as YAML 1.2 has it. What is tagged with a unit is an
-/// expression, as in xacro. `scope` bounds what entries that are merged take.
+/// Reads the only document of a file. Scalars are those of PyYAML, with two exceptions: numbers
+/// have no base 60 or 8, and `1e-3` is a number, as in YAML 1.2. A scalar with the tag of a unit is
+/// an expression, as in xacro. `scope` limits the number of merged entries.
 ///
 /// # Errors
 /// What was expected and found, with the line.
@@ -118,7 +118,7 @@ fn table(items: Vec<Value>, scope: &mut dyn Scope) -> Result<Value, String> {
 struct Entries {
     all: Vec<(Value, Value)>,
     places: BTreeMap<Rc<str>, usize>,
-    /// Where keys are that are no texts.
+    /// Places of keys that are not strings.
     others: Vec<usize>,
 }
 

@@ -13,10 +13,10 @@ use crate::mesh::{Material, Mesh, Stretch, Texture};
 use crate::uri::percent_decoded;
 use crate::xml::check_xml;
 
-/// Most nodes and geometries of a scene, those of repeated instances counted each time.
+/// Largest number of nodes and geometries of a scene; those of repeated instances count each time.
 const MOST_NODES: usize = 100_000;
 
-/// Most elements of them, counted in the same way.
+/// Largest number of their elements, counted in the same way.
 const MOST_ELEMENTS: usize = 1_000_000;
 
 /// Reads the scene, or all geometries as they are if there is none.
@@ -91,10 +91,10 @@ struct Reader<'a, 'input> {
     geometries: HashMap<usize, Geometry<'a>>,
     /// The points of textures that were read already, by where their source begins.
     textured: HashMap<usize, Option<Points>>,
-    /// The same of materials, and of what instances stand for.
+    /// Materials, and the targets of instances, that were read already, by where they begin.
     materials: RefCell<HashMap<usize, Material>>,
     shapes: HashMap<usize, Option<Node<'a, 'input>>>,
-    /// How many nodes and geometries have been placed, and elements of them looked at.
+    /// Number of nodes and geometries placed, and of their elements visited.
     nodes: usize,
     elements: usize,
 }
@@ -173,7 +173,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         Ok(())
     }
 
-    /// Counts what a node holds, which is looked at each time that it is placed.
+    /// Counts the elements of a node, which are visited each time that it is placed.
     fn count_elements(&mut self, node: Node<'a, 'input>) -> Result<(), MeshError> {
         self.elements += node.children().take(MOST_ELEMENTS).count();
         if self.elements > MOST_ELEMENTS {

@@ -14,7 +14,8 @@ use crate::error::MeshError;
 use crate::mesh::{Material, Mesh, Stretch, Texture};
 use crate::uri::percent_decoded;
 
-/// Most nodes of a scene, and most primitives of them, each counted as often as it is placed.
+/// Largest number of nodes of a scene, and of their primitives, each counted as often as it is
+/// placed.
 const MOST_NODES: usize = 100_000;
 
 /// What of the file's JSON is used.
@@ -227,7 +228,7 @@ fn buffers(
     let mut all: Vec<Arc<[u8]>> = Vec::new();
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
     for (index, buffer) in root.buffers.iter().enumerate() {
-        // A file that several buffers name is there once.
+        // A file that several buffers name is read once.
         if let Some(same) = buffer.uri.as_deref().and_then(|uri| known.get(uri))
             && all[*same].len() >= buffer.byte_length
         {
@@ -282,7 +283,7 @@ struct File<'f> {
     buffers: &'f [Arc<[u8]>],
     /// Those of the images that have one.
     pictures: &'f [Option<Texture>],
-    /// How many primitives have been placed.
+    /// Number of primitives placed.
     placed: usize,
 }
 

@@ -377,8 +377,8 @@ fn gltf_as_text_and_binary() {
     assert_eq!(error, "it names `box.bin`, which cannot be read: there is no other file");
 }
 
-/// What takes a time beyond proportion: each against each of many attributes or namespaces, and
-/// instances of instances.
+/// Inputs with a superlinear reading time: many attributes or namespaces, each compared with each,
+/// and instances of instances.
 #[test]
 fn files_take_a_time_in_proportion() {
     let refused = |name: &str, text: &str| load(name, text.as_bytes()).unwrap_err().to_string();
@@ -404,7 +404,7 @@ fn files_take_a_time_in_proportion() {
         (nested(65, "\n"), "more than 64 namespaces"),
         (flat(64), no_triangles),
         (flat(65), "more than 64 namespaces"),
-        // The same one again is no other, and what is in a value or a comment is not one.
+        // A repeated namespace does not count again, nor does one in a value or a comment.
         (format!("<COLLADA>{}</COLLADA>", "<a xmlns:a=\"u\"/>".repeat(500)), no_triangles),
         (format!("<COLLADA a=\"{}\"/>", "xmlns:a='u' > ".repeat(99)), no_triangles),
     ] {
@@ -436,7 +436,7 @@ fn files_take_a_time_in_proportion() {
     assert_eq!(found, "its scene has more than 1000000 elements");
     let mesh = load("a.dae", scene(&full, 30, instance).as_bytes()).expect("a mesh");
     assert_eq!(mesh.triangles.len(), 900);
-    // Nodes of a mesh of primitives without vertices.
+    // Nodes of a mesh with primitives without vertices.
     let primitives = |times: usize| {
         let json = gltf("", 168).replace("[1]", &format!("[{}]", vec!["1"; times].join(", ")));
         let at = json.find("[{\"attributes\"").expect("primitives");

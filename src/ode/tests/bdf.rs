@@ -1,4 +1,4 @@
-//! What is the multistep kernel's alone: its order after failures, and dense output after them.
+//! Tests of the multistep kernel alone: its order after failures, and dense output after them.
 
 use super::*;
 
@@ -64,11 +64,11 @@ fn dense_output_stays_after_a_step_that_fails() {
         for (t, u) in places.iter().zip(&before) {
             assert!((u[0] - libm::sin(*t)).abs() < 1e-4, "after {steps} steps: {u:?} at {t}");
         }
-        // A rate that is there no more, or one that no step fits.
+        // A rate that is no longer finite; below, one that fits no step.
         let mut gone = Plain::new(|_, _: &[f64], rate: &mut [f64]| rate.fill(f64::NAN));
         kernel.step(&mut gone, 50.0).unwrap_err();
         assert_eq!(look(&kernel), before, "after {steps} steps, without a rate");
-        // It goes on from there.
+        // The kernel continues from there.
         let mut other = kernel.clone();
         while other.t() < end + 1.0 {
             other.step(&mut flow, 50.0).unwrap();
@@ -86,7 +86,7 @@ fn dense_output_stays_after_a_step_that_fails() {
     }
 }
 
-/// Prothero and Robinson: `u' = λ (u − cos t) − sin t`, solution cos t, at all tolerances.
+/// Prothero and Robinson: `u' = λ (u − cos t) − sin t` with solution cos t, at all tolerances.
 #[test]
 fn a_stiff_equation_is_as_accurate_as_its_tolerance() {
     for lambda in [-1e2, -1e4, -1e7] {

@@ -113,7 +113,7 @@ impl Engine {
             return Err(Error::new(ErrorKind::Request, "there is no run"));
         };
         let old = live.session.edited_diagram();
-        // A file may have become a pipe, which nobody writes into, or a device.
+        // A file may have become a pipe without a writer, or a device.
         let sources = live.model.sources();
         for name in sources.names().filter(|name| describe::is_file(name)) {
             if std::fs::metadata(name).is_ok_and(|metadata| !metadata.is_file()) {

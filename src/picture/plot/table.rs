@@ -18,7 +18,7 @@ pub struct Table {
     texts: Vec<Vec<String>>,
     /// By column, its first word with its line.
     words: Vec<Option<(u64, String)>>,
-    /// A sentence if the last number may be cut off.
+    /// A warning if the last number may be cut off.
     warning: Option<String>,
 }
 
@@ -69,7 +69,7 @@ impl Table {
         Ok(Self { header, rows, texts, words, warning })
     }
 
-    /// A sentence if the file ends without a line break, so that a number may be cut off.
+    /// A warning if the file ends without a line break, so that a number may be cut off.
     pub fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
     }

@@ -9,7 +9,7 @@ use legwork_mechanics::{
 
 use crate::random::Rng;
 
-/// A run of the method without forces but gravity.
+/// A run of the method with gravity as the only force.
 struct Run<'a> {
     model: &'a Model,
     kinematics: Kinematics,
@@ -19,7 +19,7 @@ struct Run<'a> {
     drift: Option<InertialStep>,
     q: Vec<f64>,
     nu: Vec<f64>,
-    /// Of every joint [N m].
+    /// Torque of every joint [N m].
     torque: f64,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Run<'a> {
         integrate(model, &q, &moves, &mut self.q);
     }
 
-    /// Energy; linear momentum, angular momentum about the origin.
+    /// Energy, linear momentum, and angular momentum about the origin.
     fn invariants(&mut self) -> (f64, Vector3<f64>, Vector3<f64>) {
         let Self { model, kinematics, .. } = self;
         kinematics.update(model, &self.q, &self.nu);
@@ -148,7 +148,7 @@ fn spins() -> Vec<Spin> {
     ];
     let mut rng = Rng::new(45);
     for _ in 0..10 {
-        // Two of the squared radii of gyration make a moment, so that no body is impossible.
+        // Two of the squared radii of gyration make a moment, so every body is possible.
         let [a, b, c] = [0; 3].map(|_| rng.in_range(0.02, 1.0));
         let size = 10.0f64.powf(rng.in_range(-5.0, 1.0));
         let fastest = 10.0f64.powf(rng.in_range(0.0, 2.3));
@@ -172,8 +172,8 @@ fn body(moments: [f64; 3]) -> Model {
 
 const LEVEL: [f64; 7] = [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0];
 
-/// Ten seconds at 1 ms: energy and momentum stay to rounding, which adds up over 10 000 steps. The
-/// explicit drift of the first body multiplies its energy by more than a million.
+/// Ten seconds at 1 ms: energy and momentum are constant up to rounding, which adds up over 10 000
+/// steps. The explicit drift of the first body multiplies its energy by more than a million.
 #[test]
 fn bodies_keep_energy_and_momentum() {
     for (i, (moments, spin)) in spins().into_iter().enumerate() {
@@ -189,7 +189,7 @@ fn bodies_keep_energy_and_momentum() {
     }
 }
 
-/// Halving the step divides the error of the angular velocity by four, against steps of 1/64.
+/// Half the step gives a quarter of the error of the angular velocity, compared with steps of 1/64.
 #[test]
 fn bodies_turn_to_second_order() {
     for (i, (moments, spin)) in spins().into_iter().enumerate() {
@@ -209,12 +209,13 @@ fn bodies_turn_to_second_order() {
             squares.sum::<f64>().sqrt() / fastest
         };
         let (coarse, fine) = (error(turn), error(0.5 * turn));
-        // A steady spin is exact.
+        // The turn of a steady spin is exact.
         assert!(coarse > 3.5 * fine || coarse < 1e-10, "body {i}: {coarse:.1e} {fine:.1e}");
     }
 }
 
-/// Spins about a principal axis turn by their exact angle, a ball about any, up to half a turn.
+/// A spin about a principal axis, and a ball about any axis, turn by the exact angle, up to half a
+/// turn.
 #[test]
 fn steady_spins_turn_by_their_exact_angle() {
     let moments = Matrix3::from_diagonal(&Vector3::new(1.0, 2.0, 2.5));
@@ -234,7 +235,7 @@ fn steady_spins_turn_by_their_exact_angle() {
     }
 }
 
-/// Energy and momentum also where a step turns by more than half a turn.
+/// Energy and momentum are kept even if a step turns by more than half a turn.
 #[test]
 fn no_turn_is_too_fast() {
     for (i, (moments, spin)) in spins().into_iter().enumerate() {
@@ -253,7 +254,7 @@ fn no_turn_is_too_fast() {
     }
 }
 
-/// Robots in flight and on a fixed base: energy to second order, momentum to rounding.
+/// Robots in flight and on a fixed base: energy is kept to second order, momentum to rounding.
 #[test]
 fn robots_keep_energy_to_second_order_and_momentum_to_rounding() {
     for (i, name) in ROBOTS.iter().enumerate() {
@@ -272,8 +273,8 @@ fn robots_keep_energy_to_second_order_and_momentum_to_rounding() {
     }
 }
 
-/// Weight changes nothing of the drift: a thrown robot keeps its angular momentum, and its centre
-/// of mass follows the parabola of the semi-implicit Euler method.
+/// Weight does not change the drift: a thrown robot keeps its angular momentum, and its centre of
+/// mass follows the parabola of the semi-implicit Euler method.
 #[test]
 fn under_gravity_a_thrown_robot_keeps_its_angular_momentum() {
     let g = Vector3::new(0.0, 0.0, -9.81);
@@ -313,7 +314,7 @@ fn what_is_slow_or_held_keeps_its_step() {
     assert_eq!(now, rate);
 }
 
-/// Motors in flight: joints keep their explicit step, momentum is kept to rounding.
+/// Motors in flight: joints keep the explicit step, momentum is kept to rounding.
 #[test]
 fn in_flight_driven_joints_keep_their_step_and_the_robot_its_momentum() {
     for (i, name) in ["mini_cheetah", "go2", "talos", "ur5"].iter().enumerate() {

@@ -1,12 +1,11 @@
-//! Expressions and elements of xacro beside what the ROS package makes of them, and what is
-//! bounded.
+//! Expressions and elements of xacro compared with the ROS package, and their limits.
 
 use std::collections::BTreeMap;
 
 use legwork_mechanics::{Expanded, XacroError, XacroOptions, expand_xacro};
 use serde_json::Value;
 
-/// Which files, by which version, is in it.
+/// The files, and the version that made them, are named in it.
 const TABLE: &str = include_str!("ros_xacro.json");
 
 fn expand(body: &str, yaml: &str) -> Result<Expanded, XacroError> {
@@ -26,7 +25,7 @@ fn unescaped(text: &str) -> String {
     text.replace("&quot;", "\"").replace("&lt;", "<").replace("&#10;", "\n").replace("&amp;", "&")
 }
 
-/// The attributes `v` of elements `<a>`.
+/// Attributes `v` of the elements `<a>`.
 fn values(body: &str, yaml: &str) -> Result<Vec<String>, String> {
     let expanded = expand(body, yaml).map_err(|error| error.to_string())?;
     let lines = expanded.text.lines().filter_map(|line| line.strip_prefix("<a v=\""));
@@ -58,7 +57,7 @@ fn expressions_and_elements_are_those_of_ros() {
     assert!(count > 150, "{count}");
 }
 
-/// What is read and not found is told from what is wrong.
+/// A file that is missing is another error than a name that is wrong.
 #[test]
 fn a_file_that_is_missing_is_another_mistake_than_a_name() {
     for (body, is_unread) in [
@@ -73,7 +72,7 @@ fn a_file_that_is_missing_is_another_mistake_than_a_name() {
     }
 }
 
-/// What grows with the square of its length, or calls itself, ends with an error.
+/// An expression of quadratic length, or one that calls itself, ends with an error.
 #[test]
 fn expressions_and_files_of_yaml_have_a_bound() {
     let entries = |k: usize| format!("k{k}: 1, ");
@@ -107,7 +106,7 @@ fn expressions_and_files_of_yaml_have_a_bound() {
         let found = expand(body, &yaml).map(|expanded| expanded.text.len());
         assert!(found.is_err(), "{body}: {found:?}");
     }
-    // What files do state is read.
+    // A file with this many merged entries is read.
     let some: String = (0..200).map(|k| format!("m{k}: {{<<: *b, own: {k}}}\n")).collect();
     let yaml = format!("b: &b {{p: 1, q: 2, r: 3}}\n{some}");
     let found = values("<a v=\"${xacro.load_yaml('d.yaml').m7.q}\"/>", &yaml);

@@ -76,7 +76,7 @@ impl Scope for Within<'_, '_> {
     }
 }
 
-/// What the text of an argument is in `$(eval …)`.
+/// Value of an argument's text in `$(eval …)`.
 fn automatic(text: &str) -> Value {
     let number = match text.contains('.') {
         true => text.trim().parse().ok().map(Value::Float),

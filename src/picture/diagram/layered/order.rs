@@ -2,7 +2,7 @@
 
 use super::{End, Level};
 
-/// Ends that are looked at in all attempts but the first, about.
+/// Approximate number of wire ends that all attempts but the first visit.
 const MOST_WORK: usize = 1 << 17;
 
 /// What is in a column.
@@ -165,7 +165,7 @@ impl Columns {
             let row = if rightwards { g + 1 } else { g };
             let other = if rightwards { g } else { g + 1 };
             let scale = self.rows[other].len().max(1) as f64;
-            // By place in the row.
+            // Sums by place in the row.
             let mut sums = vec![(0.0, 0.0); self.rows[row].len()];
             for s in &self.gaps[g] {
                 let (v, w, pin) = if rightwards {

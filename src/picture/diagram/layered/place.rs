@@ -155,7 +155,7 @@ fn mean(targets: &mut Targets) -> i32 {
 }
 
 fn median(targets: &mut Targets) -> i32 {
-    // What was joined is sorted already, piece by piece.
+    // The joined pieces are sorted already.
     targets.sort();
     let total: i32 = targets.iter().map(|w| w.1).sum();
     let mut seen = 0;

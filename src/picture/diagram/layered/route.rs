@@ -45,7 +45,7 @@ pub(super) fn route(level: &Level, columns: &Columns, y: &[i32]) -> PlacedLevel 
         }
     }
     let numbered = |channel: &Vec<Strand>| {
-        // Backwards: the first one counts.
+        // In reverse order, since the first one counts.
         let strands = channel.iter().enumerate().rev();
         strands.map(|(at, strand)| (strand.net, at)).collect()
     };
@@ -224,7 +224,7 @@ struct Map<'a> {
     y: &'a [i32],
     lanes: &'a [Lane],
     channels: &'a [Vec<Strand>],
-    /// By channel the first strand of each net.
+    /// For each channel, the first strand of each net.
     first: Vec<BTreeMap<usize, usize>>,
     items: &'a [(i32, i32)],
     width: i32,

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::GRID;
 
-/// How often strands are taken out and inserted again.
+/// Number of rounds in which strands are taken out and inserted again.
 const ROUNDS: usize = 6;
-/// Pairs of strands that are compared in one channel, about: a drawing of thousands of boxes is
-/// less tidy, and does not take minutes.
+/// Approximate number of pairs of strands compared in one channel. It keeps the time for thousands
+/// of boxes below minutes; the drawing is less tidy.
 const MOST_WORK: usize = 1 << 22;
 
 /// A net in one channel: heights at which it leaves to the left and to the right.
@@ -83,7 +83,7 @@ pub(super) fn assign_tracks(channel: &mut Vec<Strand>) {
     }
 }
 
-/// How many pairs of strands a channel has, at least one.
+/// Number of pairs of strands in a channel, at least one.
 fn pairs(channel: &[Strand]) -> usize {
     channel.len().pow(2).max(1)
 }

@@ -19,7 +19,7 @@ fn body(text: &str) -> String {
     found.strip_prefix("model.xml:").unwrap().to_owned()
 }
 
-/// The reader of XML takes a time that grows with their product.
+/// The time of the XML reader grows with the product of their numbers.
 #[test]
 fn namespaces_and_attributes_have_a_bound() {
     let spaces: String = (0..65).map(|k| format!("<a xmlns:a{k}=\"u{k}\">")).collect();
