@@ -4,7 +4,7 @@ use super::packed;
 
 /// Compression of a chunk, as MCAP names it.
 pub(super) const LZ4: &str = "lz4";
-/// Name of the compression that the body of a chunk's record states.
+/// Name of the compression in the record of a chunk.
 pub(super) fn compression_of(body: &[u8]) -> Option<&str> {
     let (len, rest) = body.get(HEAD..)?.split_first_chunk()?;
     std::str::from_utf8(rest.get(..u32::from_le_bytes(*len) as usize)?).ok()

@@ -77,9 +77,9 @@ pub enum RecordingError {
     /// An MCAP file of another program.
     #[error("expected a recording of legwork, found an MCAP file of `{writer}`: {reason}")]
     Foreign {
-        /// Name of the library that wrote it, as the file states it.
+        /// Name of the library that wrote it, from the file.
         writer: String,
-        /// What is missing or different.
+        /// Missing or different part of the file.
         reason: String,
     },
     /// A channel that some other program wrote.

@@ -12,7 +12,7 @@ use super::writer::{ChunkPolicy, Recorder, Sink};
 /// Largest time of a table [s]: nanoseconds of it are exact in a double.
 const LATEST: f64 = 9e6;
 
-/// A table as a recording in memory, and sentences about what may be read otherwise than meant.
+/// A table as a recording in memory, and warnings about ambiguous text.
 pub struct Imported {
     /// The recording.
     pub recording: Recording,
@@ -104,7 +104,7 @@ pub fn import_csv(bytes: &[u8]) -> Result<Imported, RecordingError> {
     Ok(Imported { recording, warnings })
 }
 
-/// A hint for times of a clock.
+/// Hint for times of a clock.
 const CLOCK: &str = "; subtract the time at which the run begins from times of a clock";
 
 /// A column of numbers.

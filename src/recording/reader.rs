@@ -23,7 +23,7 @@ use super::writer::{Listed, SIGNALS_KEY, TOPIC_KEY};
 
 /// Bytes of a record before its body: opcode and length.
 const RECORD_HEAD: usize = 9;
-/// Letters of a name of another program that errors show.
+/// Largest number of letters shown of another program's name.
 const MOST_OF_NAME: usize = 60;
 /// Bytes of a message's body before the row: channel 2, sequence 4, log and publish time 16.
 const MESSAGE_HEAD: usize = 22;
@@ -38,8 +38,8 @@ pub enum Ending {
         /// Where the first incomplete record begins.
         at_byte: usize,
     },
-    /// A record or the checksum of a chunk is wrong, or the times of a rate go back; what follows
-    /// was not read.
+    /// A record or the checksum of a chunk is wrong, or the times of a rate decrease; the rest was
+    /// not read.
     Damaged {
         /// Where that record begins.
         at_byte: usize,
@@ -193,7 +193,7 @@ impl Recording {
                 }
                 let bytes = self.bytes.part(row.at, row.len as usize);
                 let stamp = track.pattern.stamp(bytes, row.t_ns);
-                // Times rise; rows of one instant follow each other.
+                // Times do not decrease; rows of one instant follow each other.
                 stamp.is_some_and(|stamp| stamp.t >= track.last.0 && row.t_ns >= track.last.1)
             }) else {
                 self.ending = Ending::Damaged { at_byte: row.record };
@@ -364,7 +364,7 @@ struct Scan {
     channels: BTreeMap<u16, ChannelRecord>,
     rows: Vec<FoundRow>,
     unpacked: Vec<u8>,
-    /// The library that wrote the file, as its header states it.
+    /// Library that wrote the file, from its header.
     writer: Option<String>,
 }
 
@@ -410,7 +410,7 @@ impl Scan {
         Ending::Truncated { at_byte: at }
     }
 
-    /// Refuses a file of another program of which nothing could be read.
+    /// Refuses a file of another program from which nothing could be read.
     fn refuse_foreign(&self, bytes: &[u8], ending: Ending) -> Result<(), RecordingError> {
         let Some(writer) = &self.writer else { return Ok(()) };
         let is_ours = writer.starts_with("legwork ") || self.metadata.is_some();

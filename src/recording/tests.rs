@@ -589,7 +589,7 @@ fn a_small_file_cannot_state_large_rows() {
     }
 }
 
-/// MCAP files of other programs are errors that name the program, also if they are cut off.
+/// MCAP files of other programs are errors that name the program, even if they are cut off.
 #[test]
 fn files_of_other_programs_are_named() {
     let zstd = include_bytes!("other_program.mcap");
@@ -628,7 +628,7 @@ fn files_of_other_programs_are_named() {
     }
 }
 
-/// Rows whose times go back are damage: the rows before them are read.
+/// Rows with decreasing times are damage: the rows before them are read.
 #[test]
 fn times_that_go_back_end_a_recording() {
     let channels = [simple()];

@@ -16,7 +16,7 @@ pub(crate) fn most_slopes(program: &Program) -> usize {
     usize::try_from(program.budget / BYTES_PER_SLOPE).unwrap_or(usize::MAX)
 }
 
-/// A hint how to allow more memory.
+/// Hint for a larger memory limit.
 fn allow(size: &str) -> String {
     format!("allow it: run: (memory: \"{size}\"); above 2 GB also --memory \"{size}\"")
 }

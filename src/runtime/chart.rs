@@ -25,7 +25,7 @@ struct Piece {
     position_len: usize,
     /// The block is switched off: its state stands still.
     frozen: bool,
-    /// In a semi-implicit step the position moves with another velocity than that at the end.
+    /// True if, in a semi-implicit step, the velocity of the position differs from that at the end.
     shifted: bool,
 }
 
@@ -72,8 +72,8 @@ impl Chart {
         }
     }
 
-    /// States whether the block corrects the velocity of its position in a semi-implicit step, by
-    /// its place among the program's nodes with state.
+    /// Sets the flag of a state whose block corrects the velocity of its position in a
+    /// semi-implicit step; `piece` is its place among the program's nodes with state.
     pub(crate) fn set_shifted(&mut self, piece: usize, shifted: bool) {
         self.pieces[piece].shifted = shifted;
     }
@@ -208,8 +208,8 @@ impl Chart {
     }
 
     /// One step of the semi-implicit Euler method (semantics 10.2): `ν⁺ = ν + h a`,
-    /// `q⁺ = q ⊕ h (ν⁺ + δ)` with the corrections δ of pieces that have them; `work` holds as many
-    /// numbers as the chart has coordinates.
+    /// `q⁺ = q ⊕ h (ν⁺ + δ)` with the corrections δ of the states that have them; `work` has the
+    /// length of the chart's coordinates.
     pub(crate) fn semi_implicit(
         &mut self,
         h: f64,

@@ -2,7 +2,7 @@
 
 use super::units::{ColumnUnit, resembles_a_unit};
 
-/// The name of a column in parts, written `body.state.base.position[2] (z) [m]`.
+/// The parts of a column's name, written `body.state.base.position[2] (z) [m]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnName<'t> {
     /// The name alone, such as a path.
@@ -21,7 +21,7 @@ impl std::fmt::Display for ColumnName<'_> {
         }
         match self.unit {
             Some(unit) => write!(f, "{text} [{unit}]"),
-            // A name or label that looks like a unit is followed by the unit one.
+            // A name or label that resembles a unit is followed by the unit one.
             None if !Column::parse(&text).is_plain_name() => write!(f, "{text} [1]"),
             None => f.write_str(&text),
         }
@@ -46,7 +46,7 @@ pub struct Column {
 enum Stated {
     None,
     Known(ColumnUnit),
-    /// In the place of a unit, with the reason why it is not one.
+    /// Text in the place of a unit, with the reason why it is not a unit.
     Unknown(String),
     /// The end of a name that may be a unit: `x_ms` is perhaps `x` in `ms`.
     Suffix {
@@ -56,16 +56,16 @@ enum Stated {
     },
 }
 
-/// How the numbers of a column are read.
+/// Interpretation of the numbers of a column.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reading {
-    /// The unit; without one numbers are read as they are written.
+    /// The unit; without one, numbers are read as written.
     pub unit: Option<ColumnUnit>,
-    /// A sentence where another reading is possible.
+    /// Warning if another interpretation is possible.
     pub warning: Option<String>,
 }
 
-/// Units that mean something else too in tables of measurements.
+/// Units that often have another meaning in tables of measurements.
 const TWO_MEANINGS: [(&str, &str); 3] = [
     ("g", "grams; accelerations in multiples of gravity need the unit m/s^2"),
     ("C", "coulombs; temperatures need the unit K"),
@@ -81,7 +81,7 @@ impl Column {
         Self { text: text.to_owned(), name: name.to_owned(), label, stated }
     }
 
-    /// The name without a unit, also without one that [`Column::reading`] takes from its end.
+    /// The name without a unit, even without one that [`Column::reading`] reads at its end.
     pub fn base(&self) -> &str {
         match &self.stated {
             Stated::Suffix { base, .. } => base,
@@ -89,7 +89,7 @@ impl Column {
         }
     }
 
-    /// The unit as it is written in its place.
+    /// The unit as written in its place.
     pub fn unit_text(&self) -> Option<&str> {
         match &self.stated {
             Stated::Known(unit) => Some(&unit.written),
@@ -97,17 +97,18 @@ impl Column {
         }
     }
 
-    /// Whether numbers under the whole cell as a name are read as they are written.
+    /// True if the whole cell is read as a name without a unit.
     fn is_plain_name(&self) -> bool {
         self.reading(&self.text) == Ok(Reading::default())
     }
 
-    /// How numbers are read of a column that was asked for by the name `asked`. A unit at the end
-    /// of a name, as in `x_mm`, counts if `asked` is the rest of the name. Otherwise it counts
-    /// with a warning, unless it is as probably a part of the name (`x_min`, `x_g`).
+    /// Interpretation of the column's numbers if the column is requested by the name `asked`. A
+    /// unit at the end of a name, as in `x_mm`, counts if `asked` is the rest of the name.
+    /// Otherwise it counts with a warning, unless it may as well be a part of the name (`x_min`,
+    /// `x_g`).
     ///
     /// # Errors
-    /// A sentence if the unit is not known.
+    /// A message if the unit is not known.
     pub fn reading(&self, asked: &str) -> Result<Reading, String> {
         let text = &self.text;
         match &self.stated {
@@ -151,10 +152,10 @@ impl Column {
         }
     }
 
-    /// How a column of times is read: a unit at the end of its name counts.
+    /// Unit of a column of times: a unit at the end of its name counts.
     ///
     /// # Errors
-    /// A sentence if the unit is not known or not one of time.
+    /// A message if the unit is not known or not a unit of time.
     pub fn time_reading(&self) -> Result<Option<ColumnUnit>, String> {
         let unit = self.reading(self.base())?.unit;
         match unit {
@@ -166,7 +167,7 @@ impl Column {
         }
     }
 
-    /// Whether the name is one that times have: `t`, `time`, `timestamp`, with a unit or without.
+    /// True if the name is one for times: `t`, `time`, `timestamp`, with a unit or without.
     pub fn is_time(&self) -> bool {
         self.base() == "t" || TIMES.contains(&self.base().to_lowercase().as_str())
     }
@@ -175,8 +176,8 @@ impl Column {
 /// Names of times besides `t`.
 const TIMES: [&str; 4] = ["time", "timestamp", "time_stamp", "times"];
 
-/// The column that `asked` means: by its whole cell, by its name, by its name without the unit at
-/// its end. The name `t` also means a single column `time` or `timestamp`.
+/// Finds the column `asked`: by its whole cell, by its name, or by its name without the unit at its
+/// end. The name `t` also means a single column `time` or `timestamp`.
 pub(super) fn find(columns: &[Column], asked: &str) -> Option<usize> {
     let by = |is_it: &dyn Fn(&Column) -> bool| columns.iter().position(is_it);
     let only = |is_it: &dyn Fn(&Column) -> bool| {
@@ -214,7 +215,7 @@ fn in_place(unit: &str) -> Stated {
     }
 }
 
-/// Text before the pair of brackets that ends a text, and inside of it.
+/// Text before the pair of brackets at the end of a text, and the text inside.
 fn enclosed(text: &str, open: char, close: char) -> Option<(&str, &str)> {
     let end = text.strip_suffix(close)?;
     let mut depth = 1;
@@ -237,7 +238,7 @@ fn in_brackets<'t>(
     }
     let is_apart = name.len() < before.len();
     if open == '(' {
-        // As in `v/(m/s)`.
+        // For example `v/(m/s)`.
         let (name, is_quotient) = match name.strip_suffix('/') {
             Some(name) if !name.trim().is_empty() => (name.trim_end(), true),
             _ => (name, false),
@@ -274,7 +275,7 @@ fn labelled(name: &str, stated: Stated) -> (&str, Option<&str>, Stated) {
     }
 }
 
-/// Units that are hardly a part of a name.
+/// Units that are unlikely to be a part of a name.
 const PLAIN: [&str; 34] = [
     "ms", "us", "µs", "μs", "ns", "sec", "secs", "seconds", "msec", "usec", "mm", "cm", "km", "kN",
     "mN", "Nm", "mNm", "kNm", "Nmm", "kg", "deg", "degrees", "rpm", "mA", "mV", "kV", "kW", "kPa",

@@ -6,8 +6,8 @@ use super::units::ColumnUnit;
 /// Separators in the order in which they are tried.
 const SEPARATORS: [u8; 3] = [b'\t', b';', b','];
 
-/// The separator of a table: that of a first line `sep=;`, or the one with which the first two
-/// lines have equally many cells, more than one.
+/// The separator of a table: that of a first line `sep=;`, or the one that gives the first two
+/// lines the same number of cells, more than one.
 pub(super) fn separator(bytes: &[u8]) -> u8 {
     let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     if let Some(stated) = text.strip_prefix(b"sep=").and_then(|rest| rest.first())
@@ -55,22 +55,22 @@ const KINDS: [(&[u8], &str); 20] = [
     (b"\x7fELF", "a program"),
 ];
 
-/// The kind of a file that is neither a text nor a recording, by its first bytes; `None` if it may
-/// be a text.
+/// Kind of a file that is neither a text nor a recording, from its first bytes; `None` if it may be
+/// a text.
 pub fn kind_of_file(bytes: &[u8]) -> Option<&'static str> {
     let known = KINDS.iter().find(|(start, _)| bytes.starts_with(start)).map(|(_, kind)| *kind);
     let has_nul = || bytes[..bytes.len().min(4096)].contains(&0);
     known.or_else(|| has_nul().then_some("a binary file"))
 }
 
-/// Whether a cell is a number.
+/// True if a cell is a number.
 pub(super) fn is_number(cell: &str) -> bool {
     cell.parse::<f64>().is_ok_and(f64::is_finite) || {
         cell.contains(',') && cell.replacen(',', ".", 1).parse::<f64>().is_ok()
     }
 }
 
-/// Whether a first row holds units of the columns above: at least one, and no number.
+/// True if a first row holds units of the columns above: at least one unit, and no number.
 pub(super) fn is_row_of_units(cells: &::csv::StringRecord) -> bool {
     let is_unit = |cell: &str| {
         let cell = cell.trim_matches(['[', ']', '(', ')']);

@@ -40,7 +40,7 @@ pub struct Records<'b> {
     separator: u8,
     /// A place, and its line from 1.
     counted: (usize, u64),
-    /// Whether numbers have decimal commas, once one was read.
+    /// True if numbers have decimal commas; `None` before the first decimal number.
     decimal_comma: Option<bool>,
 }
 
@@ -102,7 +102,7 @@ impl<'b> Records<'b> {
     /// The number of a cell. Commas are decimal points in tables with another separator.
     ///
     /// # Errors
-    /// A sentence if it is not a number, or has a decimal comma after a number with a point.
+    /// A message if it is not a number, or has a decimal comma after a number with a point.
     pub fn number(&mut self, cell: &str) -> Result<f64, &'static str> {
         self.number_in(cell, None)
     }
@@ -169,7 +169,7 @@ pub struct Table<'b> {
     records: Records<'b>,
     header: Vec<String>,
     columns: Vec<Column>,
-    /// Whether the next row is the first.
+    /// True if the next row is the first.
     at_first_row: bool,
 }
 
@@ -188,8 +188,8 @@ impl<'b> Table<'b> {
     /// Reads the header.
     ///
     /// # Errors
-    /// If the file is not a text, two columns have one name, all names are numbers, or a cell is
-    /// not UTF-8.
+    /// If the file is not a text, two columns have the same name, all names are numbers, or a cell
+    /// is not UTF-8.
     pub fn new(bytes: &'b [u8]) -> Result<Self, TableError> {
         let mut records = Records::new(bytes);
         let (line, header) = match records.next_record()? {
@@ -214,7 +214,7 @@ impl<'b> Table<'b> {
         Ok(Self { records, header, columns, at_first_row: true })
     }
 
-    /// Names of the columns with their units, as they are written.
+    /// Names of the columns with their units, as written.
     pub fn header(&self) -> &[String] {
         &self.header
     }
@@ -224,14 +224,14 @@ impl<'b> Table<'b> {
         &self.columns
     }
 
-    /// The column of a name: of the whole cell, without its unit, or, for `t`, the only column
+    /// Finds a column by the whole cell, or by the name without its unit; for `t`, the only column
     /// called `time` or `timestamp`.
     pub fn find(&self, name: &str) -> Option<usize> {
         column::find(&self.columns, name)
     }
 
-    /// Names of the columns that messages may show: none if it may be any other file, since it
-    /// has no second column, or no number in its first row.
+    /// Names of the columns for messages. Empty for a file that may be anything: without a second
+    /// column, or without a number in its first row.
     pub fn known_names(&self) -> Vec<String> {
         let mut own = Records::separated(self.records.bytes, self.records.separator);
         let mut next = || own.next_record().ok().flatten();
@@ -247,7 +247,7 @@ impl<'b> Table<'b> {
         if is_table { self.header.clone() } else { Vec::new() }
     }
 
-    /// A hint where the header has one column only, which another separator may have caused.
+    /// Hint if the header has only one column, as with another separator.
     pub fn separator_hint(&self) -> Option<&'static str> {
         (self.header.len() == 1).then_some(
             "the header has one column; columns are separated by commas, semicolons or tabs",
@@ -276,7 +276,7 @@ impl<'b> Table<'b> {
     /// The number of a cell in SI base units.
     ///
     /// # Errors
-    /// A sentence, as of [`Records::number`].
+    /// A message, as for [`Records::number`].
     pub fn number(&mut self, cell: &str, unit: Option<&ColumnUnit>) -> Result<f64, &'static str> {
         self.records.number_in(cell, unit)
     }
@@ -298,7 +298,7 @@ impl Record {
 }
 
 impl TableRow {
-    /// A warning if the file ends in the last cell, which is read.
+    /// A warning if the file ends in the last cell, and that cell is read.
     pub fn open_end(&self) -> Option<String> {
         self.is_open.then(|| {
             format!(

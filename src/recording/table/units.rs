@@ -5,20 +5,20 @@ use legwork_block::{Scale, Unit, nearest, parse_quantity, parse_unit};
 /// A unit that a header states.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnUnit {
-    /// The unit in SI base units.
+    /// The unit, in SI base units.
     pub unit: Unit,
     scale: Scale,
-    /// The unit as [`parse_unit`] reads it; empty if it has no dimension and no scale.
+    /// Text of the unit for [`parse_unit`]; empty if it has no dimension and no scale.
     spelling: String,
-    /// The unit as the header has it.
+    /// The unit as written in the header.
     pub written: String,
 }
 
 impl ColumnUnit {
-    /// Reads a unit as headers have it: `ms`, `N·m`, `Nm`, `m/s2`, `deg/sec`, `-`.
+    /// Reads a unit in the spellings of headers: `ms`, `N·m`, `Nm`, `m/s2`, `deg/sec`, `-`.
     ///
     /// # Errors
-    /// A sentence with the nearest unit that is known.
+    /// A message with the nearest known unit.
     pub fn parse(text: &str) -> Result<Self, String> {
         let written = text.trim();
         if WITHOUT_DIMENSION.contains(&written) {
@@ -40,18 +40,18 @@ impl ColumnUnit {
     /// The number of a cell in SI base units.
     pub(super) fn value(&self, cell: &str) -> Option<f64> {
         if self.scale == Scale::ONE {
-            // A number in SI base units is read as it is written.
+            // A number in SI base units is read as written.
             return cell.parse().ok();
         }
         parse_quantity(&format!("{cell} {}", self.spelling)).ok().map(|(value, _)| value)
     }
 
-    /// Whether numbers in this unit are numbers in SI base units.
+    /// True if numbers in this unit are numbers in SI base units.
     pub fn is_base(&self) -> bool {
         self.scale == Scale::ONE
     }
 
-    /// The unit of the values that are read, as text.
+    /// Unit of the values after conversion, as text.
     pub fn base_text(&self) -> String {
         if self.is_base() { self.written.clone() } else { self.unit.to_string() }
     }
@@ -88,12 +88,12 @@ const OTHERS: [(&str, &str); 24] = [
     ("px", "convert the numbers to metres, or write `[1]`"),
 ];
 
-/// The value of a unit that is not SI.
+/// Value of a unit that is not SI.
 fn other_unit(text: &str) -> Option<&'static str> {
     OTHERS.iter().find(|(name, _)| *name == text).map(|(_, value)| *value)
 }
 
-/// Whether a text is probably meant as a unit, although it is not a known one.
+/// True if a text probably means a unit, although the unit is not known.
 pub(super) fn resembles_a_unit(text: &str) -> bool {
     let names = || legwork_block::named_units().map(|unit| unit.name);
     other_unit(text).is_some() || nearest(text, names()).is_some()
@@ -146,7 +146,7 @@ const SPELLINGS: [(&str, &[&str]); 43] = [
     ("%", &["percent", "pct"]),
 ];
 
-/// One word of a unit as it is spelled here.
+/// Spelling here of one word of a unit.
 fn respelled_word(word: &str) -> String {
     if word == "per" {
         return "/".to_owned();
@@ -174,7 +174,7 @@ fn superscript(c: char) -> Option<char> {
         .and_then(|digit| char::from_digit(digit as u32, 10))
 }
 
-/// A unit with the powers, products and words of this project: `m/s2` is `m/s^2`.
+/// A unit in the spelling of this project, with its powers and products: `m/s2` is `m/s^2`.
 fn respelled(text: &str) -> String {
     let chars: Vec<char> = text.trim().replace("**", "^").chars().collect();
     let mut out = String::new();

@@ -1,9 +1,9 @@
-//! Events inside a variable step: where a guard first crosses, on the kernel's dense output.
+//! Events inside a variable step: the first crossing of a guard, on the kernel's dense output.
 //!
-//! A step is looked at in quarters, in order, as if it ended at each: a crossing that is undone
-//! before the step ends is seen where it lasts for a quarter of it. One that does not is seen where
-//! the guard is smooth: parabolas through three values show where it comes near to crossing, and
-//! the peak is followed there.
+//! Each quarter of a step is examined in order, as if the step ended there: a crossing that is
+//! undone before the step ends is found if it lasts for a quarter of the step. A shorter one is
+//! found if the guard is smooth: parabolas through three values show where it comes near to a
+//! crossing, and the peak is followed there.
 
 use legwork_block::Crossing;
 
@@ -12,18 +12,18 @@ use super::integrate::Scratch;
 use crate::fault::RunFault;
 use crate::ode::{Kernel, VariableStep};
 
-/// Halvings of a bracket after which an event counts as located, whatever its width.
+/// Largest number of halvings of a bracket; the event then counts as located, whatever its width.
 const MOST_HALVINGS: u32 = 200;
 
-/// Parts of a step.
+/// Number of parts of a step.
 const PARTS: usize = 4;
 
-/// Looks at one peak of a guard.
+/// Largest number of evaluations for one peak of a guard.
 const MOST_LOOKS: u32 = 6;
 
 /// Guard values over a step.
 pub(super) struct GuardValues {
-    /// At both sides of the bracket of an event.
+    /// At both ends of the bracket of an event.
     near: Vec<f64>,
     far: Vec<f64>,
     /// At the ends of all parts of the step.
@@ -36,24 +36,24 @@ impl GuardValues {
         Self { near: zeros(), far: zeros(), parts: std::array::from_fn(|_| zeros()) }
     }
 
-    /// Takes the values at the beginning of a segment.
+    /// Sets the values at the beginning of a segment.
     pub(super) fn begin(&mut self, values: &[f64]) {
         self.parts[PARTS].copy_from_slice(values);
     }
 
-    /// Value `k` of guard `i`, crossing upwards.
+    /// Value `k` of guard `i`, with the sign of an upward crossing.
     fn upward(&self, engine: &Engine, i: usize, k: usize) -> f64 {
         upward(engine, i, self.parts[k][i])
     }
 
-    /// Where guard `i` may cross and come back between the ends `k - 1` and `k` of parts: the place
-    /// of its peak in parts since the beginning, by the parabola through three values.
+    /// Peak at which guard `i` may cross and come back between the ends `k - 1` and `k` of parts:
+    /// its place in parts from the beginning of the step, by the parabola through three values.
     fn peak(&self, engine: &Engine, i: usize, k: usize) -> Option<f64> {
         let y: [f64; PARTS + 1] = std::array::from_fn(|k| self.upward(engine, i, k));
         if !(y[k - 1] <= 0.0 && y[k] <= 0.0) {
             return None;
         }
-        // How far a parabola may be off.
+        // Possible error of a parabola.
         let third = |j: usize| (y[j + 3] - y[j] - 3.0 * (y[j + 2] - y[j + 1])).abs();
         let doubt = third(0).max(third(1));
         (1..PARTS).filter(|j| j.abs_diff(k) == 0 || j + 1 == k).find_map(|j| {
@@ -67,7 +67,7 @@ impl GuardValues {
     }
 }
 
-/// A guard's value such that it crosses upwards.
+/// Value of a guard with the sign of an upward crossing.
 fn upward(engine: &Engine, i: usize, value: f64) -> f64 {
     match engine.plan.crossings[i].crossing {
         Crossing::Level | Crossing::Rising => value,
@@ -76,8 +76,8 @@ fn upward(engine: &Engine, i: usize, value: f64) -> f64 {
 }
 
 impl Scratch {
-    /// Where a guard first crosses in the kernel's last step, as the end of a part in which it has
-    /// not and a place where it has [s]. Without a crossing, guards are armed as at its end.
+    /// First crossing of a guard in the kernel's last step: the end of a part before the crossing
+    /// and a time after it [s]. Without a crossing, guards are armed as at the end of the step.
     pub(super) fn crossing(
         &mut self,
         engine: &mut Engine,
@@ -116,8 +116,8 @@ impl Scratch {
         Ok(None)
     }
 
-    /// Follows the peak of guard `i` between two ends of a part, in parts since the beginning of
-    /// the step. Returns the time of a place where a guard has crossed [s].
+    /// Follows the peak of guard `i` between two ends of a part, in parts from the beginning of the
+    /// step. Returns a time at which the guard has crossed [s].
     fn follow(
         &mut self,
         engine: &mut Engine,
@@ -151,7 +151,7 @@ impl Scratch {
                 Some(_) if place > peak => (right, y[2]) = (place, value),
                 Some(_) => (left, y[0]) = (place, value),
             }
-            // The parabola through the three.
+            // The parabola through the three values.
             let (to_left, to_right) =
                 ((y[0] - y[1]) / (left - peak), (y[2] - y[1]) / (right - peak));
             let bend = (to_right - to_left) / (right - left);
@@ -159,7 +159,7 @@ impl Scratch {
             let next = peak - 0.5 * slope / bend;
             let height = y[1] - 0.25 * slope * slope / bend;
             let moves = (next - peak).abs() > 1e-4 && next > left && next < right;
-            // As much again as the parabola promises is not enough.
+            // Twice the height that the parabola predicts is not enough.
             let hopeless = 2.0 * height - y[1] < 0.0;
             if bend >= 0.0 || bend.is_nan() || !moves || hopeless {
                 return Ok(None);
@@ -170,9 +170,8 @@ impl Scratch {
     }
 
     /// Narrows a part of the kernel's last step, at whose end a guard has crossed, to the first
-    /// crossing. `x` is left at the far side of a bracket as narrow as numbers are. Returns its
-    /// time
-    /// since the major step [s].
+    /// crossing. Leaves `x` at the far end of a bracket as narrow as floating-point numbers allow.
+    /// Returns its time since the major step [s].
     pub(super) fn locate(
         &mut self,
         engine: &mut Engine,
@@ -184,12 +183,12 @@ impl Scratch {
         self.guards.near.copy_from_slice(&engine.work.guard_values);
         self.look(engine, kernel, far)?;
         self.guards.far.copy_from_slice(&engine.work.guard_values);
-        // Times far below what a moment resolves: there dense output is rounding alone.
+        // Times far below the resolution of time: there dense output is only rounding.
         let step = engine.plan.program.base.at(engine.plan.program.step_ticks);
         let least = f64::EPSILON * step;
         for round in 0..MOST_HALVINGS {
-            // Relative to the time since the major step, not since t = 0: events that come ever
-            // faster stay apart until they fall on one moment, and are counted there.
+            // Relative to the time since the major step, not since t = 0: events at ever shorter
+            // intervals remain distinct until they fall on one moment, and are counted there.
             let width = 2.0 * f64::EPSILON * far.max(least);
             if far - near <= width {
                 break;
@@ -202,7 +201,8 @@ impl Scratch {
             } else {
                 let root = self.earliest_root(engine, near, far);
                 let margin = (0.25 * width).max(f64::MIN_POSITIVE);
-                // A hair beyond the estimate, so that it becomes the far side if it is good.
+                // Slightly beyond the estimate, so that it becomes the far end if the estimate is
+                // good.
                 let aim = root + if round % 3 == 0 { margin } else { -margin };
                 if aim > near && aim < far { aim } else { middle }
             };
@@ -224,7 +224,7 @@ impl Scratch {
         Ok(far)
     }
 
-    /// Outputs and guards at a time inside the kernel's last step.
+    /// Computes outputs and guards at a time inside the kernel's last step.
     fn look(&mut self, engine: &mut Engine, kernel: &VariableStep, t: f64) -> Result<(), RunFault> {
         let Self { chart, x, u, .. } = self;
         kernel.interpolate(t, u);

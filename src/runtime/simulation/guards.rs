@@ -80,7 +80,7 @@ impl Engine {
         }
     }
 
-    /// Whether a guard that is on can cross at all; one at −∞ cannot.
+    /// True if a guard that is on can cross; one at −∞ cannot.
     pub(super) fn may_cross(&self) -> bool {
         (0..self.plan.crossings.len()).any(|i| {
             self.is_on(self.plan.guard_gates[i]) && self.work.guard_values[i] != f64::NEG_INFINITY

@@ -33,9 +33,9 @@ struct ProgramFlow<'a> {
     chart: &'a Chart,
     x: &'a mut [f64],
     rates: &'a mut [f64],
-    /// Whether a block that refuses a state only makes the step shorter.
+    /// True if a block that refuses a state only shortens the step.
     shrinks: bool,
-    /// The last fault of a block at a state that was tried.
+    /// The last fault of a block at a trial state.
     refused: Option<RunFault>,
 }
 
@@ -57,7 +57,7 @@ impl<'a> ProgramFlow<'a> {
         Ok(())
     }
 
-    /// Why a step could not be taken, however short.
+    /// The reason why the shortest step failed.
     #[cold]
     fn fault(&mut self, failure: Failure<RunFault>) -> RunFault {
         let (Failure::NotFinite { t, h } | Failure::StepTooSmall { t, h }) = failure else {
@@ -68,8 +68,8 @@ impl<'a> ProgramFlow<'a> {
         };
         let solver = self.engine.plan.program.run.solver;
         fault.hints.push(format!(
-            "{solver} shortened its step to {h:.1e} s, {t} s after the last step of the run, and the \
-             block refused still"
+            "{solver} shortened its step to {h:.1e} s, {t} s after the last step of the run, and \
+             the block refused still"
         ));
         fault
     }
@@ -107,7 +107,7 @@ pub(super) struct Scratch {
     /// The continuous state on its way, and the rates that blocks give it.
     pub(super) x: Vec<f64>,
     rates: Vec<f64>,
-    /// Velocities of positions less those at the end of a semi-implicit step.
+    /// Corrections: velocities of positions minus those at the end of a semi-implicit step.
     shifts: Vec<f64>,
     /// Coordinates in the chart, and their rate.
     pub(super) u: Vec<f64>,

@@ -1,4 +1,4 @@
-//! Algebraic loops that `Solve` blocks close (semantics 5.3).
+//! Algebraic loops closed by `Solve` blocks (semantics 5.3).
 
 mod line;
 mod seek;
@@ -101,7 +101,7 @@ impl Engine {
         outcome
     }
 
-    /// Seeks the unknowns and counts what came of it.
+    /// Solves for the unknowns and counts the outcome.
     fn seek(
         &mut self,
         index: usize,
@@ -200,14 +200,14 @@ struct LoopEquations<'a> {
     found: &'a Loop,
     minor: bool,
     offset: f64,
-    /// The first fault of a block at a trial.
+    /// First fault of a block at a trial.
     refused: Option<RunFault>,
 }
 
 impl Equations for LoopEquations<'_> {
     type Stop = RunFault;
 
-    /// A block that refuses an iterate only makes it one that is not usable.
+    /// If a block refuses an iterate, that iterate is not usable.
     fn residual(&mut self, z: &[f64], r: &mut [f64]) -> Result<bool, RunFault> {
         write(self.found, &mut self.engine.state.arena, z);
         match self.engine.run_loop(self.found, self.minor, self.offset) {
@@ -224,7 +224,7 @@ impl Equations for LoopEquations<'_> {
     }
 }
 
-/// What is known of a loop for which no solution came up.
+/// Message for a loop without a solution.
 #[cold]
 fn without_solution(why: Outcome, seeker: &Seeker) -> String {
     let worst = largest(&seeker.r);

@@ -247,8 +247,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Corrections of a step of this length [s] of the semi-implicit Euler method; `note` learns of
-    /// each block with state in turn whether it has any.
+    /// Computes the corrections of a step of this length [s] of the semi-implicit Euler method;
+    /// `note` receives, for each block with state in turn, true if it has any.
     pub(super) fn corrections(
         &mut self,
         length: f64,

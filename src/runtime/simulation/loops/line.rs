@@ -1,44 +1,44 @@
-//! One unknown of a loop, by a change of sign of its own row.
+//! One unknown of a loop, solved by a change of sign of its own residual.
 
 use super::seek::{Equations, Outcome, Seeker};
 
-/// Distances from the start that are looked at, each twice the one before: from 2⁻¹⁰ of the first
-/// one on.
+/// Exponents of the distances from the start that are tried, each twice the previous one: from 2⁻¹⁰
+/// of the first one on.
 const NEAR: i32 = -10;
 const FAR: i32 = 40;
 
-/// Distances beyond, each 16 times the one before.
+/// Number of further distances, each 16 times the previous one.
 const FARTHER: i32 = 16;
 
-/// Evaluations that narrow one change of sign: bisection over the numbers themselves ends after 64,
-/// and every second evaluation is one.
+/// Largest number of evaluations that narrow one change of sign. Bisection over the floating-point
+/// numbers ends after 64, and every second evaluation is one.
 const MOST_NARROWINGS: u32 = 140;
 
-/// Row `i` over unknown `i`; the other unknowns stay as they are in `seeker.z`.
+/// Residual `i` over unknown `i`; the other unknowns are fixed at `seeker.z`.
 pub(super) struct Line<'a, E> {
     pub(super) seeker: &'a mut Seeker,
     pub(super) equations: &'a mut E,
     pub(super) i: usize,
 }
 
-/// A place and the residual there.
+/// An unknown and its residual.
 type Point = (f64, f64);
 
 impl<E: Equations> Line<'_, E> {
-    /// The residual at `z`, which may be infinite; NaN where it cannot be computed.
+    /// Residual at `z`: it may be infinite, and is NaN if it cannot be computed.
     fn at(&mut self, z: f64) -> Result<f64, E::Stop> {
         self.seeker.trial.copy_from_slice(&self.seeker.z);
         self.seeker.trial[self.i] = z;
         self.seeker.iterations += 1;
-        // Beyond all numbers there is a sign still.
+        // An infinite residual still has a sign.
         if self.seeker.evaluate(self.equations)? {
             self.seeker.keep_best_trial();
         }
         Ok(self.seeker.trial_r[self.i])
     }
 
-    /// Looks for a change of sign around the start, then around zero, nearest first, and narrows
-    /// it. Returns the unknown to go on with.
+    /// Searches for a change of sign around the start, then around zero, nearest first, and narrows
+    /// it. Returns the value from which the solver continues.
     pub(super) fn seek(&mut self, start: Point) -> Result<(f64, Outcome), E::Stop> {
         let (near, is_flat) = self.look_around(start)?;
         if near.1 == Outcome::Solved {
@@ -52,14 +52,14 @@ impl<E: Equations> Line<'_, E> {
             }
         };
         if far.1 == Outcome::Solved || (is_flat && all_flat) {
-            // Every number is a solution where r is zero wherever it was looked at.
+            // If r is zero at all tested values, every number is a solution.
             let found = if far.1 == Outcome::Solved { far.0 } else { start.0 };
             return Ok((found, Outcome::Solved));
         }
         Ok(if near.1 == Outcome::NotFound { (start.0, far.1) } else { near })
     }
 
-    /// Looks around `start`; also whether r was zero at all places.
+    /// Searches around `start`; the flag is true if r was zero at all tested values.
     fn look_around(&mut self, start: Point) -> Result<((f64, Outcome), bool), E::Stop> {
         let (z, r) = start;
         let size = 1e-3 * z.abs();
@@ -67,12 +67,12 @@ impl<E: Equations> Line<'_, E> {
             r if r > 0.0 && r.is_finite() => r.max(size),
             _ => size.max(1.0),
         };
-        // u lies that way; a bounded u is met there.
+        // u lies in this direction; a bounded u is reached there.
         let ahead = if r < 0.0 { -1.0 } else { 1.0 };
         let mut jump = None;
         let mut zero = (r == 0.0).then_some(z);
         let mut is_flat = r == 0.0;
-        // The last place with a sign on each side, the side ahead first.
+        // The last value with a sign on each side, the side ahead first.
         let mut last = [start, start];
         let far = (1..=FARTHER).map(|k| FAR + 4 * k);
         for power in (NEAR..=FAR).chain(far) {
@@ -88,7 +88,7 @@ impl<E: Equations> Line<'_, E> {
                 }
                 let mut before = std::mem::replace(&mut last[side], found);
                 if before.1.is_nan() || before.1 == 0.0 {
-                    // From a start without a sign, both sides make one stretch.
+                    // From a start without a sign, both sides make one interval.
                     before = last[1 - side];
                 }
                 if before.1 * found.1 < 0.0 {
@@ -107,11 +107,11 @@ impl<E: Equations> Line<'_, E> {
         Ok((jump.unwrap_or((z, Outcome::NotFound)), is_flat))
     }
 
-    /// Narrows a change of sign to a root or to two neighbouring numbers.
+    /// Narrows a change of sign to a root or to two adjacent floating-point numbers.
     fn narrow(&mut self, a: Point, b: Point) -> Result<(f64, Outcome), E::Stop> {
         let tolerance = self.seeker.tolerance;
         let (mut a, mut b) = (a, b);
-        // Weights of the secant: a side that stays is halved (Illinois).
+        // Weights of the secant: an end that does not move is halved (Illinois).
         let (mut weight_a, mut weight_b) = (1.0, 1.0);
         for round in 0..MOST_NARROWINGS {
             let (z, r) = if a.1.abs() <= b.1.abs() { a } else { b };
@@ -154,7 +154,7 @@ impl<E: Equations> Line<'_, E> {
     }
 }
 
-/// The number in the middle of all numbers between two.
+/// The middle of all floating-point numbers between two.
 fn between(a: f64, b: f64) -> f64 {
     let (a, b) = (ordered(a), ordered(b));
     let middle = (a & b) + ((a ^ b) >> 1);
@@ -162,7 +162,7 @@ fn between(a: f64, b: f64) -> f64 {
     f64::from_bits(bits as u64)
 }
 
-/// Whole numbers in the order of the numbers; both zeros are 0.
+/// Integers in the order of the floating-point numbers; both zeros are 0.
 fn ordered(x: f64) -> i64 {
     let bits = x.to_bits() as i64;
     if bits < 0 { i64::MIN.wrapping_sub(bits) } else { bits }

@@ -1,15 +1,15 @@
 //! A root of `r(z) = u(z) − z` from any start: Newton's method with a line search, then methods
-//! that need no good start.
+//! that do not need a good start.
 //!
 //! # Acceptance
-//! An iterate is a solution where `|rᵢ| ≤ tol sᵢ` and the correction for r and its rounding is as
-//! small, `|δᵢ| ≤ tol sᵢ`, with `sᵢ = max(|zᵢ|, |uᵢ|)`. The second part refuses what only looks
-//! small beside a large z, as `r = −atan(z − 3)` at z = −2e10. Where an iteration brings nothing
-//! more, since rounding is reached or the root is a multiple one, `|rᵢ| ≤ tol (1 + |zᵢ|)` and
-//! `|δᵢ| ≤ √tol (1 + |zᵢ|)` do.
+//! An iterate is a solution if `|rᵢ| ≤ tol sᵢ`, and if the correction for r and its rounding is as
+//! small, `|δᵢ| ≤ tol sᵢ`, with `sᵢ = max(|zᵢ|, |uᵢ|)`. The second part refuses a residual that is
+//! small only relative to a large z, such as `r = −atan(z − 3)` at z = −2e10. If an iteration makes
+//! no progress, at the level of rounding or at a multiple root, `|rᵢ| ≤ tol (1 + |zᵢ|)` and
+//! `|δᵢ| ≤ √tol (1 + |zᵢ|)` suffice.
 //!
-//! # What follows when Newton's method stalls
-//! - One unknown: `super::line` looks for a change of sign in both directions and narrows it.
+//! # Methods after Newton's method stalls
+//! - One unknown: `super::line` searches for a change of sign in both directions and narrows it.
 //! - Several: pseudo-transient continuation `(1/τ + 1 − ∂u/∂z) δ = r`, where τ grows as r falls
 //!   (Kelley, Keyes, *Convergence analysis of pseudo-transient continuation* (1998)), then each
 //!   unknown in turn by its own row, then Newton's method again.
@@ -21,58 +21,59 @@ use super::line::Line;
 /// Change of an unknown z for the difference quotient, relative to its size.
 const DIFFERENCE: f64 = 1.5e-8;
 
-/// A step that is shorter than this, beside each unknown, leaves the factors good enough to show
-/// how far the root is.
+/// After a step shorter than this, relative to each unknown, the factors still show the distance of
+/// the root.
 const SHORT: f64 = 0.5;
 
-/// Halvings of a correction.
+/// Largest number of halvings of a correction.
 const MOST_HALVINGS: u32 = 12;
 
-/// Part of the correction's decrease of r that a step must reach (Armijo).
+/// Share of the correction's decrease of r that a step must reach (Armijo).
 const DECREASE: f64 = 1e-4;
 
-/// Iterations of continuation.
+/// Largest number of iterations of the continuation.
 const MOST_CONTINUED: u32 = 120;
 
-/// Sweeps over the unknowns, one after the other.
+/// Largest number of sweeps over the unknowns, one after the other.
 const MOST_SWEEPS: u32 = 40;
 
-/// Evaluations after which no other method begins.
+/// Number of evaluations after which no other method begins.
 const MOST_EVALUATIONS: u32 = 20_000;
 
-/// Rounds of continuation, sweeps and Newton's method.
+/// Largest number of rounds of continuation, sweeps and Newton's method.
 const MOST_ROUNDS: u32 = 2;
 
-/// Size of z, beside that of its start, beyond which a residual of zero alone is no solution.
+/// Size of z, relative to the size of its start, above which a zero residual alone is not a
+/// solution.
 const FAR_AWAY: f64 = 1e6;
 
 /// Equations `r(z) = u(z) − z`.
 pub(super) trait Equations {
-    /// Why nothing more can be computed.
+    /// Reason to stop all computations.
     type Stop;
 
-    /// Writes r(z), NaN where it cannot be computed. False where it is not finite.
+    /// Writes r(z), NaN where it cannot be computed. Returns false if r is not finite.
     fn residual(&mut self, z: &[f64], r: &mut [f64]) -> Result<bool, Self::Stop>;
 }
 
-/// What came of a search. `z` and `r` of [`Seeker`] are the solution, or the iterate of the
+/// Outcome of a search. `z` and `r` of [`Seeker`] are the solution, or the iterate with the
 /// smallest residual; the equations were evaluated last at a solution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Outcome {
     /// r is zero to the tolerance.
     Solved,
-    /// No solution came up.
+    /// No solution was found.
     NotFound,
-    /// The one unknown's r changes sign without a zero.
+    /// The residual of the only unknown changes sign without a zero.
     Jumps {
-        /// Where.
+        /// Value of the unknown at the change of sign.
         at: f64,
         /// r on both sides.
         sides: (f64, f64),
     },
 }
 
-/// How Newton's method ended.
+/// Result of Newton's method.
 #[derive(PartialEq)]
 enum Ended {
     Solved,
@@ -126,7 +127,8 @@ impl Seeker {
         }
     }
 
-    /// Seeks a solution from `z`, where the equations were evaluated last and `r` is theirs.
+    /// Searches for a solution from `z`; the equations were evaluated last there, and `r` is their
+    /// residual.
     pub(super) fn seek<E: Equations>(&mut self, equations: &mut E) -> Result<Outcome, E::Stop> {
         (self.iterations, self.evaluations) = (0, 0);
         self.best_error = f64::INFINITY;
@@ -157,7 +159,7 @@ impl Seeker {
         let n = self.z.len();
         let (mut fine, mut is_close) = (false, false);
         for iteration in 0..=self.limit {
-            // After a short step the factors of the iterate before show how far the root still is.
+            // After a short step the factors of the previous iterate show the distance of the root.
             if is_close {
                 self.take_reach();
                 if self.is_solved() {
@@ -189,11 +191,12 @@ impl Seeker {
                 let usable = self.evaluate(equations)?;
                 let after = if usable { self.merit(&self.trial_r) } else { f64::INFINITY };
                 if near && after > 0.5 * before {
-                    // Rounding, or a multiple root: nothing more is to be had.
+                    // Rounding, or a multiple root: no further progress is possible.
                     return self.settle(equations);
                 }
                 if after <= (1.0 - DECREASE * part) * before {
-                    // Slow for full steps: the difference quotient may be too wide.
+                    // Too slow for full steps: the interval of the difference quotient may be too
+                    // wide.
                     fine ^= part == 1.0 && after > 0.3 * before;
                     self.take_trial();
                     is_close = self.is_short(part);
@@ -211,7 +214,7 @@ impl Seeker {
         if self.is_near() { self.settle(equations) } else { Ok(Ended::Stalled) }
     }
 
-    /// Evaluates at `z` once more, so that the equations are left there.
+    /// Evaluates at `z` again, so that the equations are left at it.
     fn settle<E: Equations>(&mut self, equations: &mut E) -> Result<Ended, E::Stop> {
         self.trial.copy_from_slice(&self.z);
         let usable = self.evaluate(equations)?;
@@ -219,8 +222,8 @@ impl Seeker {
         Ok(if usable { Ended::Solved } else { Ended::Stalled })
     }
 
-    /// Continuation from the best iterate and from the start, then each unknown by its own row,
-    /// each followed by Newton's method.
+    /// Continuation from the best iterate and from the start, then each unknown by its own
+    /// residual; Newton's method follows each.
     fn far<E: Equations>(&mut self, equations: &mut E) -> Result<Outcome, E::Stop> {
         for round in 0..MOST_ROUNDS {
             if round > 0 {
@@ -244,8 +247,8 @@ impl Seeker {
                 break;
             }
         }
-        // Where r is zero as far as numbers go, flat or not, there is a solution; far away, where
-        // numbers have no digits left for r, that says nothing.
+        // If r is zero up to rounding, there is a solution, even if r is flat. Far away, where
+        // floating-point numbers have no digits left for r, a zero proves nothing.
         self.trial.copy_from_slice(&self.best);
         if self.evaluate(equations)? {
             self.take_trial();
@@ -295,7 +298,7 @@ impl Seeker {
         Ok(())
     }
 
-    /// Solves row after row for its own unknown (nonlinear Gauss-Seidel).
+    /// Solves each residual in turn for its own unknown (nonlinear Gauss-Seidel).
     fn swept<E: Equations>(&mut self, equations: &mut E) -> Result<(), E::Stop> {
         for _ in 0..MOST_SWEEPS {
             let mut moved = 0.0_f64;
@@ -324,7 +327,7 @@ impl Seeker {
         Ok(())
     }
 
-    /// The one unknown by changes of sign.
+    /// Solves for the only unknown by changes of sign.
     fn on_its_line<E: Equations>(&mut self, equations: &mut E) -> Result<Outcome, E::Stop> {
         let start = (self.start[0], f64::NAN);
         self.trial[0] = start.0;
@@ -362,7 +365,7 @@ impl Seeker {
         }
     }
 
-    /// Keeps the trial of one unknown as the best if it is.
+    /// Keeps the trial of one unknown if it is the best.
     pub(super) fn keep_best_trial(&mut self) {
         let error = resolved(&self.trial, &self.trial_r);
         if error < self.best_error {
@@ -372,8 +375,8 @@ impl Seeker {
         }
     }
 
-    /// `∂r/∂z` at `z` by difference quotients, relative to the size of each unknown alone if
-    /// `fine`. False where it cannot be had.
+    /// `∂r/∂z` at `z` by difference quotients, with intervals relative only to the size of each
+    /// unknown if `fine`. Returns false if it cannot be computed.
     fn differences<E: Equations>(
         &mut self,
         equations: &mut E,
@@ -421,7 +424,7 @@ impl Seeker {
         self.lu.factor(0.0).is_ok()
     }
 
-    /// Takes the sizes of rows at the present iterate.
+    /// Sets the scales of the rows at the present iterate.
     fn weigh(&mut self) {
         for ((s, z), r) in self.scale.iter_mut().zip(&self.z).zip(&self.r) {
             *s = z.abs().max((z + r).abs());
@@ -432,13 +435,13 @@ impl Seeker {
         }
     }
 
-    /// Largest residual beside the size of its row.
+    /// Largest residual relative to the scale of its row.
     fn merit(&self, r: &[f64]) -> f64 {
         let parts = r.iter().zip(&self.scale).map(|(r, s)| r.abs() / s);
         parts.fold(0.0, |a: f64, b| if b.is_nan() { f64::INFINITY } else { a.max(b) })
     }
 
-    /// How far the root may be: the correction for the residual and for its rounding.
+    /// Estimated distance of the root: the correction for the residual and for its rounding.
     fn take_reach(&mut self) {
         for ((reach, z), r) in self.reach.iter_mut().zip(&self.z).zip(&self.r) {
             *reach = r + (f64::EPSILON * z.abs().max((z + r).abs())).copysign(*r);
@@ -446,7 +449,7 @@ impl Seeker {
         self.lu.solve(&mut self.reach);
     }
 
-    /// Whether the step to the present iterate was short beside each unknown.
+    /// True if the step to the present iterate was short relative to each unknown.
     fn is_short(&self, part: f64) -> bool {
         self.z
             .iter()
@@ -455,7 +458,7 @@ impl Seeker {
             .all(|((z, r), step)| (part * step).abs() <= SHORT * z.abs().max((z + r).abs()))
     }
 
-    /// Residual and correction are small beside each unknown.
+    /// True if residual and correction are small relative to each unknown.
     fn is_solved(&self) -> bool {
         self.z.iter().zip(&self.r).zip(&self.reach).all(|((z, r), reach)| {
             let most = self.tolerance * z.abs().max((z + r).abs());
@@ -463,7 +466,8 @@ impl Seeker {
         })
     }
 
-    /// Residual and correction are so small that an iteration without gain ends the search.
+    /// True if residual and correction are so small that an iteration without progress ends the
+    /// search.
     fn is_near(&self) -> bool {
         self.z.iter().zip(&self.r).zip(&self.reach).all(|((z, r), reach)| {
             let size = 1.0 + z.abs();
@@ -472,13 +476,13 @@ impl Seeker {
     }
 }
 
-/// Largest residual, or what rounding hides of it: far away r looks like zero.
+/// Largest residual, or its rounding error: far away r appears to be zero.
 fn resolved(z: &[f64], r: &[f64]) -> f64 {
     let parts = z.iter().zip(r).map(|(z, r)| r.abs().max(f64::EPSILON * z.abs()));
     parts.fold(0.0, |a: f64, b| if b.is_nan() { f64::INFINITY } else { a.max(b) })
 }
 
-/// Largest magnitude; infinite where one is not a number.
+/// Largest magnitude; infinite if one is not a number.
 pub(super) fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |a: f64, b| if b.is_nan() { f64::INFINITY } else { a.max(b.abs()) })
 }

@@ -1,4 +1,4 @@
-//! Loops with known solutions, from any start, and loops that have none.
+//! Loops with known solutions, from any start, and loops without a solution.
 
 use std::convert::Infallible;
 
@@ -6,7 +6,7 @@ use super::seek::{Equations, Outcome, Seeker};
 
 const TOLERANCE: f64 = 1e-10;
 
-/// `u(z)`, and how often it was computed.
+/// `u(z)`, and the number of its evaluations.
 struct Plain<F>(F, u32);
 
 impl<F: FnMut(&[f64], &mut [f64])> Equations for Plain<F> {
@@ -22,7 +22,7 @@ impl<F: FnMut(&[f64], &mut [f64])> Equations for Plain<F> {
     }
 }
 
-/// What a search from `start` ends with: outcome, z, and evaluations.
+/// Result of a search from `start`: outcome, z, and evaluations.
 fn seek(start: &[f64], u: impl FnMut(&[f64], &mut [f64])) -> (Outcome, Vec<f64>, u32) {
     let mut seeker = Seeker::new(start.len());
     (seeker.tolerance, seeker.limit) = (TOLERANCE, 20);
@@ -54,7 +54,7 @@ impl Random {
         low + (high - low) * self.unit()
     }
 
-    /// Of a random power of ten.
+    /// A size of random order of magnitude.
     fn size(&mut self, low: f64, high: f64) -> f64 {
         libm::pow(10.0, self.between(low, high))
     }
@@ -64,7 +64,7 @@ fn sat(x: f64) -> f64 {
     x.clamp(-1.0, 1.0)
 }
 
-/// The root of a falling `u(z) − z` by bisection, as far as numbers go.
+/// The root of a falling `u(z) − z` by bisection, to the last digit.
 fn bisect(u: &mut dyn FnMut(f64) -> f64) -> f64 {
     let (mut low, mut high) = (-1e4, 1e4);
     for _ in 0..200 {
@@ -78,7 +78,7 @@ fn bisect(u: &mut dyn FnMut(f64) -> f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// Laws of the field whose loops fall: `z = u(z)` has one solution.
+/// Common laws whose loops fall: `z = u(z)` has one solution.
 fn law(kind: usize, random: &mut Random) -> Box<dyn FnMut(f64) -> f64> {
     let (a, k) = (random.between(-5.0, 5.0), random.size(-1.0, 4.0));
     let (b, c) = (random.size(-1.0, 3.0), random.between(-3.0, 3.0));
@@ -89,14 +89,14 @@ fn law(kind: usize, random: &mut Random) -> Box<dyn FnMut(f64) -> f64> {
         // Coulomb friction with a small creep.
         3 => Box::new(move |z| a - b * sat(z * 1e6)),
         4 => Box::new(move |z| a - b * libm::tanh(z / 1e-3)),
-        // A dead zone, once steep.
+        // A dead zone, and a steep one.
         5 => Box::new(move |z| a - k * (z - z.clamp(-0.5, 0.5))),
-        // A diode: its law overflows where a step is too long.
+        // A diode, whose law overflows if a step is too long.
         6 => Box::new(move |z| a - 1e-9 * (libm::exp(z / 0.026) - 1.0)),
         7 => Box::new(move |z| a - k * z.abs().sqrt() * z),
-        // Pieces of three slopes.
+        // Piecewise linear with three slopes.
         8 => Box::new(move |z| a - k * (z - c).max(0.0) + 0.5 * (z - c).min(0.0) - b * sat(z)),
-        // No slope at the root, nor far from it.
+        // Zero slope at the root and far from it.
         9 => Box::new(move |z| z - libm::atan(z - a)),
         10 => Box::new(move |z| z - (z - a).clamp(-0.1, 0.1)),
         _ => Box::new(move |z| z - k * (z - a) / (1.0 + b * (z - a) * (z - a))),
@@ -168,7 +168,7 @@ fn a_loop_without_solution_is_not_solved() {
             assert!(count < 2500, "{name}: {count}");
         }
     }
-    // What jumps is named with both sides.
+    // The message names both sides of a jump.
     let (outcome, ..) = one(0.0, |z| if z < 1.0 { 2.0 } else { 0.0 });
     let Outcome::Jumps { at, sides } = outcome else { panic!("{outcome:?}") };
     assert!((at - 1.0).abs() < 1e-12 && sides.0 > 0.9 && sides.1 < -0.9, "{at} {sides:?}");
@@ -181,13 +181,13 @@ fn a_double_root_is_found_to_what_its_residual_shows() {
         assert_eq!(outcome, Outcome::Solved);
         assert!((z - 2.0).abs() < 1e-4, "{z}");
     }
-    // Every number is a solution, or a stretch of them.
+    // Every number is a solution, or an interval of them.
     assert_eq!(one(4.0, |z| z).0, Outcome::Solved);
     assert_eq!(one(0.3, |z| z - (z - z.clamp(-1.0, 1.0))).0, Outcome::Solved);
     assert_eq!(one(9.0, |z| z - (z - z.clamp(-1.0, 1.0))).0, Outcome::Solved);
 }
 
-/// `z = f(b − A z)` with A positive definite and f rising has one solution; b is made for it.
+/// `z = f(b − A z)` with A positive definite and f rising has one solution; b is computed from it.
 #[test]
 fn loops_of_several_unknowns_are_solved_from_any_start() {
     let mut random = Random(7);
@@ -204,7 +204,7 @@ fn loops_of_several_unknowns_are_solved_from_any_start() {
                 a[i * n + j] = gain * (product + if i == j { 0.1 } else { 0.0 });
             }
         }
-        // Some are saturated.
+        // Some of them are saturated.
         let mut known: Vec<f64> = (0..n).map(|_| random.between(-0.95, 0.95)).collect();
         let mut b: Vec<f64> = known
             .iter()
