@@ -1,4 +1,4 @@
-//! Energy of free bodies and robots under the default method: kept, or the run warns by name.
+//! Energy of free bodies and robots under the default method: it is kept, or the run warns.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use legwork_diagram::{Options, compile};
 use legwork_runtime::Simulation;
 use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Sink};
 
-/// What a run left: kinetic energy of all rows [J] and warnings.
+/// Result of a run: kinetic energy of all rows [J] and warnings.
 struct Run {
     kinetic: Vec<f64>,
     warnings: Vec<Warning>,
@@ -81,8 +81,8 @@ fn free_bodies_keep_their_energy_at_the_default_method() {
     }
 }
 
-/// A pendulum of 1 kg m² without weight under a sampled damper, `ω⁺ = (1 − Δt d) ω`: it is thrown
-/// to and fro where `Δt d > 2`, and comes to rest below.
+/// A pendulum of 1 kg m² without weight under a sampled damper, `ω⁺ = (1 − Δt d) ω`: its speed
+/// alternates if `Δt d > 2`, and goes to zero otherwise.
 #[test]
 fn a_gain_beyond_the_bound_of_its_sampled_loop_is_a_warning() {
     for turn in [0.3, 0.9, 1.1, 1.5, 1.8, 1.9, 2.01, 2.05, 2.1, 2.2, 2.5, 3.0] {

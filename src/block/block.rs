@@ -105,11 +105,11 @@ pub trait Block: Send + Sync + Sized + 'static {
         Ok(())
     }
 
-    /// Corrects a step of the semi-implicit Euler method of second-order state:
-    /// `ν⁺ = ν + Δt a`, `q⁺ = q ⊕ Δt (ν⁺ + δ)`, with a that [`Self::derivative`] wrote and δ = 0 by
-    /// default. A block that knows more of its motion replaces a by a mean acceleration of the step
-    /// and writes δ. Called once a major step, by that method only. Returns whether a or δ differ
-    /// from the default; δ must be written if so.
+    /// Corrects a step of the semi-implicit Euler method of second-order state: `ν⁺ = ν + Δt a`,
+    /// `q⁺ = q ⊕ Δt (ν⁺ + δ)`, with the rate a from [`Self::derivative`] and δ = 0 by default. A
+    /// block with a better model of its motion replaces a by a mean acceleration of the step and
+    /// writes δ. Only that method calls it, once in a major step. Returns true if a or δ differ
+    /// from the default; δ must then be written.
     fn correct(&self, _plan: &Self::Plan, _cx: &mut CorrectCx<'_, Self>) -> bool {
         false
     }
@@ -518,9 +518,9 @@ pub struct CorrectCx<'a, B: Block> {
     pub scratch: &'a mut B::Scratch,
     /// Continuous state at the beginning of the step.
     pub x: &'a [f64],
-    /// The rate a of the velocity, to replace.
+    /// Acceleration a: rate of the velocity, to replace.
     pub rate: &'a mut [f64],
-    /// The velocity δ of the position less ν⁺, to write.
+    /// Correction δ to write: velocity of the position minus ν⁺.
     pub shift: &'a mut [f64],
 }
 

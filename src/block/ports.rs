@@ -174,7 +174,7 @@ impl<'a> Ports<'a> {
         Self { period, ..self }
     }
 
-    /// For a run that ends at `stop` [s].
+    /// Sets the end of the run, `stop` [s].
     #[must_use]
     pub fn until(self, stop: f64) -> Self {
         Self { stop: Some(stop), ..self }

@@ -420,9 +420,8 @@ pub fn check_unit(wanted: &str, found: Option<Unit>) -> Result<(), (String, Opti
     Err((message, turns_hint(expected, found)))
 }
 
-/// Advice where turns are taken for radians, or the other way round. It never changes a value:
-/// which
-/// of the two is meant is known to the author alone.
+/// Hint if turns are taken for radians, or radians for turns. It never changes a value: only the
+/// author knows which of the two is meant.
 pub fn turns_hint(expected: Unit, found: Unit) -> Option<String> {
     let is_rate = |unit: Unit| unit == Unit::HERTZ || unit == Unit::RADIAN_PER_SECOND;
     if expected == found || !is_rate(expected) || !is_rate(found) {

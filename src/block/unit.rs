@@ -44,15 +44,15 @@ pub struct Unit {
     loose: bool,
     /// Whether it was divided by a second at last: a change of N*m in a time is N*m/s, not W.
     is_rate: bool,
-    /// The part of the exponents of rad and s that the model does not state: radians of inverse
-    /// trigonometric functions, seconds of derivatives and of the run's time.
+    /// Exponents of rad and s that the model does not state: radians of inverse trigonometric
+    /// functions, seconds of derivatives and of the run's time.
     implied: [i16; 2],
-    /// Whether it is written as `Hz`, not computed.
+    /// True if the unit is written as `Hz`, not computed.
     is_hertz: bool,
 }
 
-// Two units are equal if they measure the same; what is loose matters to `agrees` only, what is a
-// rate to its spelling, what is implied to `is_stated`.
+// Two units are equal if they measure the same. `loose` matters only to `agrees`, `is_rate` to the
+// spelling, `implied` to `is_stated`.
 impl PartialEq for Unit {
     fn eq(&self, other: &Self) -> bool {
         self.twelfths == other.twelfths
@@ -110,8 +110,7 @@ impl Unit {
     pub const WATT: Self = Self::new(1, 2, -3, 0);
     /// Kilogram square metre, kg m².
     pub const KILOGRAM_SQUARE_METRE: Self = Self::new(1, 2, 0, 0);
-    /// Second of the run's time, as derivatives and integrals bring it: not
-    /// [stated](Self::is_stated).
+    /// Second of the run's time, from derivatives and integrals: not [stated](Self::is_stated).
     pub const RUN_SECOND: Self = Self { implied: [0, DENOMINATOR], ..Self::SECOND };
     /// Radian of the result of an inverse trigonometric function: not [stated](Self::is_stated).
     pub const RESULT_RADIAN: Self = Self { implied: [DENOMINATOR, 0], ..Self::RADIAN };
@@ -134,13 +133,13 @@ impl Unit {
         }
     }
 
-    /// Whether it is that of a pure number.
+    /// True if this is the unit of a pure number.
     pub fn is_one(self) -> bool {
         self == Self::ONE
     }
 
-    /// Whether the model states it: it has more in it than seconds of the run's time and radians
-    /// of inverse functions.
+    /// True if the model states the unit: it consists of more than seconds of the run's time and
+    /// radians of inverse functions.
     pub fn is_stated(self) -> bool {
         self.is_mechanical() || self.twelfths[4..] != self.implied
     }
@@ -168,8 +167,8 @@ impl Unit {
         without
     }
 
-    /// Whether it is a rate that is written as `Hz`, which counts turns; a rate that is computed
-    /// from times and ratios is in 1/s.
+    /// True if the unit is a rate written as `Hz`, which counts turns. A rate computed from times
+    /// and ratios is in 1/s.
     pub fn is_hertz(self) -> bool {
         self.is_hertz
     }

@@ -43,7 +43,7 @@ pub(crate) struct CommandLine {
     pub(crate) quiet: bool,
 }
 
-/// A size of memory [bytes].
+/// Size of memory [bytes].
 fn memory_size(text: &str) -> Result<u64, String> {
     legwork_diagram::read_size(text)
         .ok_or_else(|| "expected a size such as `500 MB` or `8 GB`".to_owned())

@@ -73,7 +73,7 @@ pub(crate) fn explain(name: &str, library: &Library) -> Result<Answer, Failure> 
                     Suggestion::Near(near) if near.eq_ignore_ascii_case(name) => {
                         explain(near, library)
                     }
-                    // A choice that a page lists, such as a solver.
+                    // An option that a page lists, such as a solver.
                     _ => match &reference::with_row(name, &all)[..] {
                         [] => Err(unknown(name, registry)),
                         pages => Ok(shown_pages(pages)),
@@ -93,7 +93,7 @@ pub(crate) fn explain(name: &str, library: &Library) -> Result<Answer, Failure> 
     Ok(Answer::new(Code::Success, json).text(texts.join("\n")))
 }
 
-/// Some pages of the language.
+/// Some pages of the language manual.
 fn shown_pages(pages: &[&reference::Page]) -> Answer {
     let texts: Vec<String> = pages.iter().map(|page| help::shown(page)).collect();
     let constructs: Vec<_> =

@@ -45,7 +45,8 @@ pub(crate) struct On {
                   legwork run cart.ron --with gains.patch\n  \
                   legwork lqr cart.ron --block balance --estimate --q 10,100   behind a KalmanFilter\n\n\
                   legwork lqr stand.ron --block balance --without 'sim.body.state.s_dot*'\n\n\
-                  Directions that no input moves, such as feet that the ground holds, are taken out and listed.\n\
+                  Directions that no input moves, such as feet that the ground holds, are taken \
+                  out and listed.\n\
                   `legwork help design` explains what is designed on what.\n\n\
                   Exit codes: 0 done, 1 diagram error, 2 a run stopped at a fault, 3 no gain makes it \
                   stable, 64 usage.")]
@@ -83,7 +84,8 @@ pub(crate) struct LqrArguments {
 #[command(after_help = "Examples:\n  \
                   legwork place cart.ron --block balance --poles=-2,-3,-4+1i,-4-1i -o gains.patch\n\n\
                   Poles are those of continuous time [1/s]; a block with a period T gets e^(sT).\n\
-                  A pole may be repeated. Directions that no input moves are taken out and listed.\n\n\
+                  A pole may be repeated. Directions that no input moves are taken out and \
+                  listed.\n\n\
                   Exit codes: 0 done, 1 diagram error, 2 a run stopped at a fault, 3 a pole that no \
                   input moves, 64 usage.")]
 pub(crate) struct PlaceArguments {

@@ -67,7 +67,7 @@ fn answer(outcome: Result<Answer, Failure>, json: bool) -> Code {
         Ok(answer) => (answer.code, console::print(&answer.text)),
         Err(failure) => (failure.code, fail(&failure.message, json)),
     };
-    // A command that read a part only did not do all of its work.
+    // A command that could read only a part has not done all of its work.
     let code = if recorded::take_damage() { code.worse(Code::Usage) } else { code };
     match printed {
         Ok(()) => code,

@@ -9,10 +9,10 @@ use legwork_study::{Library, Recorded};
 use super::answer::Failure;
 use super::console;
 
-/// Whether a damaged recording was opened.
+/// True if a damaged recording was opened.
 static DAMAGE: AtomicBool = AtomicBool::new(false);
 
-/// Whether a damaged recording was opened since this was called before.
+/// Returns true if a damaged recording was opened since the previous call.
 pub(crate) fn take_damage() -> bool {
     DAMAGE.swap(false, Ordering::Relaxed)
 }
@@ -44,8 +44,8 @@ fn warn_of_end(run: &Recorded) {
     if let Some(byte) = run.damaged_at() {
         let shown = run.file.display();
         console::say(&format!(
-            "error: `{shown}` is damaged at byte {byte} (a record or checksum is wrong, or times go \
-             back); only the part before it is read"
+            "error: `{shown}` is damaged at byte {byte} (a record or checksum is wrong, or times \
+             go back); only the part before it is read"
         ));
         DAMAGE.store(true, Ordering::Relaxed);
     }

@@ -273,7 +273,7 @@ fn write_table_within<R: AsRef<[String]>>(
 /// The widest column whose cells are padded; formatting panics beyond 65 535.
 const MOST_WIDTH: usize = 1000;
 
-/// Width that a cell needs, at most [`MOST_WIDTH`]: longer cells are printed whole.
+/// Padded width of a cell, at most [`MOST_WIDTH`]: longer cells are printed whole.
 pub(crate) fn width_of(cell: &str) -> usize {
     cell.chars().take(MOST_WIDTH).count()
 }

@@ -215,8 +215,8 @@ fn ssh_host(connection: &str) -> String {
     format!("{user}{}", connection.split(' ').nth(2).unwrap_or("HOST"))
 }
 
-/// Opens the browser; without one the address is there to be opened. The browser gets the name of
-/// a private file that leads to the address: arguments of processes are public, the token is not.
+/// Opens the browser; without one the user can open the address. The browser gets the name of a
+/// private file that leads to the address: arguments of processes are public, the token is not.
 fn open(address: &str) {
     let page = match cfg!(unix) {
         true => match legwork_page::keep::redirect(address) {

@@ -1,29 +1,29 @@
 //! Groups of signals whose units depend on one another.
 //!
-//! Every equation between units joins what it has unknowns for. If no equation of a group has a
-//! stated unit, all of its numbers are bare: in `x' = x - x^3` the unit of x would be a root of a
-//! frequency, and x is a number.
+//! An equation between units joins the unknowns in it. If no equation of a group has a stated unit,
+//! all of its numbers are bare: in `x' = x - x^3` the unit of x would be a root of a frequency, and
+//! x is a number.
 
 use legwork_block::{SymbolicUnit, Var};
 
 use crate::unify::Equal;
 
-/// Groups of variables that stand for units.
+/// Groups of variables for units.
 #[derive(Default)]
 pub(crate) struct Groups {
     equal: Equal,
-    /// Of variables that stand for a group: whether a unit is stated in it.
+    /// True if a unit is stated in the group; indexed by the variable that represents it.
     stated: Vec<bool>,
-    /// Of these: whether a signal of known unit is in it, such as the time.
+    /// True if the group has a signal of known unit, such as the time.
     anchored: Vec<bool>,
-    /// Of these: whether a wire is in it.
+    /// True if the group has a wire.
     joined: Vec<bool>,
-    /// Of these: whether equations in it contradict one another.
+    /// True if equations of the group contradict each other.
     contradicted: Vec<bool>,
 }
 
 impl Groups {
-    /// Room for the variables up to `count`.
+    /// Makes room for the variables below `count`.
     pub(crate) fn grow(&mut self, count: usize) {
         self.equal.grow(count);
         self.stated.resize(count, false);
@@ -32,7 +32,7 @@ impl Groups {
         self.contradicted.resize(count, false);
     }
 
-    /// Takes an equation between two units into account; `is_wire` says that a wire joins them.
+    /// Adds an equation between two units; `is_wire` is true for a wire.
     pub(crate) fn relate(&mut self, a: &SymbolicUnit, b: &SymbolicUnit, is_wire: bool) {
         let mut vars = a.vars().chain(b.vars());
         let Some(first) = vars.next() else { return };
@@ -54,14 +54,14 @@ impl Groups {
         self.anchored[root.0 as usize] |= is_known(a) || is_known(b);
     }
 
-    /// Whether all that is related to the unknowns of an equation is bare, as far as is known.
+    /// True if the group of an equation's unknowns has only bare units so far.
     pub(crate) fn is_bare(&self, a: &SymbolicUnit, b: &SymbolicUnit) -> bool {
         let is_bare = |var: Var| !self.stated[self.equal.of(var).0 as usize];
         let mut vars = a.vars().chain(b.vars());
         vars.next().is_some_and(is_bare)
     }
 
-    /// Whether a wire relates something to a variable.
+    /// True if a wire relates a variable to others.
     pub(crate) fn is_joined(&self, var: Var) -> bool {
         self.joined[self.equal.of(var).0 as usize]
     }
@@ -73,8 +73,8 @@ impl Groups {
         }
     }
 
-    /// Whether a unit with unknowns is that of a bare number: what equations make of it, such as a
-    /// root of a frequency, is not a unit that the model has.
+    /// True if a unit with unknowns is that of a bare number. Units that equations imply, such as a
+    /// root of a frequency, are not units of the model.
     pub(crate) fn is_number(&self, unit: &SymbolicUnit) -> bool {
         let Some(var) = unit.vars().next() else { return false };
         let root = self.equal.of(var).0 as usize;

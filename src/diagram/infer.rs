@@ -81,8 +81,8 @@ struct Inference<'a> {
     open_times: BTreeSet<(BlockId, usize)>,
     /// Outputs whose units were open but for factors without unit.
     bare_outputs: BTreeSet<(BlockId, usize)>,
-    /// Of blocks with contradictions that only matter beside stated units: a variable that is
-    /// related to all units of the block.
+    /// For blocks with contradictions that matter only next to stated units: a variable related to
+    /// all units of the block.
     doubted: BTreeMap<BlockId, Var>,
 }
 

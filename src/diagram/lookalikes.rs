@@ -67,8 +67,8 @@ pub(crate) fn shown(c: char) -> String {
     }
 }
 
-/// The first character of a name that is not seen, or that only looks like a blank: two names that
-/// look the same would be two.
+/// The first character of a name that is invisible or only resembles a blank. With it, two
+/// different names could look the same.
 pub(crate) fn unseen(name: &str) -> Option<char> {
     name.chars().find(|c| {
         let is_unseen = matches!(meant(*c), Some(Meant::Blank | Meant::Nothing));
@@ -119,7 +119,8 @@ mod tests {
 
     #[test]
     fn characters_that_are_not_seen_are_found_in_names() {
-        let unseen = "\u{200b}\u{200e}\u{202e}\u{2066}\u{ad}\u{a0}\u{3000}\u{2009}\u{feff}\u{180e}\u{3164}\u{e0041}\u{7f}\t";
+        let unseen = "\u{200b}\u{200e}\u{202e}\u{2066}\u{ad}\u{a0}\u{3000}\u{2009}\u{feff}\u{180e}\
+                      \u{3164}\u{e0041}\u{7f}\t";
         for c in unseen.chars() {
             assert_eq!(super::unseen(&format!("a{c}b")), Some(c), "U+{:04X}", c as u32);
         }

@@ -13,11 +13,11 @@ use crate::layout::Layout;
 
 /// Bytes of a number.
 const NUMBER: u64 = size_of::<f64>() as u64;
-/// Copies of a run's state that are in memory together: the run, and, of `legwork step`, the begin
-/// of
-/// the step and two snapshots before it. `legwork run` has two, and three after a fault.
+/// Copies of a run's state that are in memory at the same time. `legwork step` keeps the run, the
+/// begin of the step and two snapshots before it; `legwork run` has two copies, and three after a
+/// fault.
 const COPIES: u64 = 4;
-/// Numbers that a run keeps for each number of the signals: its copies, and rows on their way.
+/// Numbers that a run keeps for each number of a signal: its copies, and rows to be written.
 const PER_SIGNAL: u64 = COPIES + 1;
 /// Vectors of a method over the continuous state: stages, differences, error, chart.
 const PER_STATE: u64 = 24;
@@ -35,12 +35,12 @@ pub(crate) struct Budget {
     pub(crate) at: Span,
 }
 
-/// The budget where none is stated, and the most that a diagram may state unless the command line
-/// allows more: 2 GB, on every machine alike.
+/// Budget of a diagram that states none, and the largest that it may state without `--memory`: 2
+/// GB, on every machine.
 pub(crate) const DEFAULT_BUDGET: u64 = 2_000_000_000;
 
 impl Budget {
-    /// With what the command line allows, if it says something.
+    /// The budget within the limit of the command line, if that sets one.
     pub(crate) fn allowed_by(self, command_line: Option<u64>) -> Self {
         let allowed = command_line.unwrap_or(DEFAULT_BUDGET);
         Self { bytes: self.bytes.min(allowed), allowed, at: self.at }
@@ -50,7 +50,7 @@ impl Budget {
 /// Who asks for how many bytes, and where it is written.
 type Ask<'a> = &'a mut dyn FnMut(Arguments<'_>, u64, Span);
 
-/// Bytes of one copy of a program; reports one whose copies take more than its budget.
+/// Bytes of one copy of a program; reports a program whose copies exceed its budget.
 pub(crate) fn check(
     layout: &Layout,
     solver: (Solver, Span),

@@ -108,8 +108,8 @@ pub(crate) fn document(
 }
 
 impl Document {
-    /// What is wrong with parameters that were set to a quantity of another unit than the file
-    /// gives them, if that is a mistake: a patch may change what uses them as well.
+    /// Errors of parameters set to a quantity of another unit than in the file. They are mistakes
+    /// only if units then do not fit: a patch may change the readers of a parameter as well.
     pub(crate) fn changed_units(&self) -> Vec<Diagnostic> {
         let params = |node: &Node| {
             let entries = node.field("params").and_then(Node::map).unwrap_or(&[]);
@@ -133,8 +133,8 @@ impl Document {
     }
 }
 
-/// Names parameters that were set to another unit as the cause of errors of units, which only
-/// follow from them.
+/// Names parameters that were set to another unit as the cause of unit errors, which only follow
+/// from them.
 pub(crate) fn blame(found: &mut Diagnostics, changed: Vec<Diagnostic>) {
     let is_of_unit = |error: &Diagnostic| error.code == "unit-mismatch";
     let is_named = |wrong: &Diagnostic| {

@@ -261,7 +261,7 @@ fn give_its_unit(old: &Node, value: &mut Node, name: &str) -> Result<(), Box<Dia
 /// The field of a block that connects its inputs.
 const WIRES: &str = "in";
 
-/// Adds the entry `name` to a map that has it not; what is empty becomes a map.
+/// Adds the entry `name` to a map without it; an empty value becomes a map.
 fn open_entry(map: &mut Node, name: &str, span: Span) {
     if map.kind == NodeKind::Unit {
         map.kind = NodeKind::Map(Vec::new());

@@ -48,9 +48,8 @@ construct! {
 construct! {
     /// Figures of others, such as a paper's, that are printed beside those of the runs.
     ///
-    /// A figure that is not within the tolerance of its own fails the study. Where a difference is
-    /// known, `reason` explains it and `here` bounds our own figure, so that it cannot drift;
-    /// without
+    /// A figure that is not within its tolerance fails the study. If the difference is known,
+    /// `reason` explains it and `here` bounds our own figure, so that it cannot drift. Without
     /// `here` a warning says that nothing bounds it.
     ///
     /// ```ron
@@ -66,8 +65,8 @@ construct! {
         within: Option<&'n Node>,
         /// Why ours differ.
         reason: Option<Text<'n>>,
-        /// With a reason, our own figures by column: a number, from which a run may be as far as
-        /// `within` says, or a list of the least and the greatest.
+        /// With a reason, our own figures by column: a number with the tolerance `within`, or a
+        /// list of the least and the greatest.
         ours as "here": Option<Entries<'n, OfChanges>>,
     }
 }
@@ -161,18 +160,18 @@ pub struct Expected {
     pub reason: Option<String>,
 }
 
-/// A figure of others in a column.
+/// Published figure in a column.
 #[derive(Debug, Clone)]
 pub struct ExpectedFigure {
     /// The column.
     pub column: String,
     /// The figure.
     pub value: f64,
-    /// Its unit, where one is written.
+    /// The unit, if one is written.
     pub unit: Option<Unit>,
-    /// Where it is written.
+    /// Its place in the file.
     pub span: Span,
-    /// With a reason, the least and the greatest of ours.
+    /// With a reason, the least and the greatest value of our own figure.
     pub here: Option<[f64; 2]>,
 }
 
@@ -421,7 +420,8 @@ fn expected(node: &Node, found: &mut Diagnostics) -> Option<Expected> {
     Some(Expected { at, figures: list, within, reason })
 }
 
-/// The least and the greatest of our own figure: a list of both, or a number and its tolerance.
+/// The least and the greatest value of our own figure: a list of both, or a number and its
+/// tolerance.
 fn own_range(node: &Node, within: f64, found: &mut Diagnostics) -> Option<[f64; 2]> {
     if let NodeKind::List(items) = &node.kind {
         let [least, greatest] = items.as_slice() else {

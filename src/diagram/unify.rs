@@ -14,7 +14,7 @@ pub(crate) struct Equal {
 }
 
 impl Equal {
-    /// Room for the variables up to `count`.
+    /// Makes room for the variables below `count`.
     pub(crate) fn grow(&mut self, count: usize) {
         let known = self.towards.len() as u32;
         self.towards.extend((known..count as u32).map(Cell::new));

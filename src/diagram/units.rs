@@ -88,7 +88,7 @@ pub(crate) fn check_alone(programs: Programs, unknowns: u32) -> Result<(), Box<D
     solution.grow(count as usize);
     (unknowns..count).for_each(|var| solution.bare(Var(var)));
     let told = |solution: &UnitSolution, equation: &UnitEquation, clash: Clash| {
-        // Of two units that agree only if a bare factor had one, what they are without.
+        // If the units agree only with a unit for a bare factor, the error shows them without it.
         let plain = |unit: &SymbolicUnit| solution.without_bare(unit);
         let sides = plain(&equation.left).zip(plain(&equation.right));
         let sides = sides.filter(|(left, right)| !left.agrees(*right));
@@ -149,19 +149,19 @@ pub(crate) struct UnitSolution {
     bare: Vec<bool>,
     /// Equations that could not be solved for one unknown.
     open: Vec<(SymbolicUnit, SymbolicUnit, Cause)>,
-    /// What depends on one another.
+    /// Groups of variables that depend on one another.
     groups: Groups,
-    /// Contradictions that matter if a unit comes to be stated.
+    /// Contradictions that are errors if a unit of their group turns out to be stated.
     deferred: Vec<Deferred>,
 }
 
-/// A contradiction in a group of bare numbers, so far.
+/// A contradiction in a group that is bare so far.
 struct Deferred {
     left: SymbolicUnit,
     right: SymbolicUnit,
     cause: Cause,
     clash: Clash,
-    /// Whether it only counts as one between bare numbers if something is related to them.
+    /// True if it is accepted only in a group with other members.
     needs_others: bool,
 }
 
@@ -249,7 +249,7 @@ impl UnitSolution {
         }
     }
 
-    /// Keeps a contradiction between bare numbers for later, until all stated units are known.
+    /// Defers a contradiction between bare numbers until all stated units are known.
     fn defer(
         &mut self,
         left: &SymbolicUnit,
@@ -265,20 +265,21 @@ impl UnitSolution {
         Ok(())
     }
 
-    /// Relates two units without asking that they agree.
+    /// Relates two units that need not agree.
     pub(crate) fn relate(&mut self, a: &SymbolicUnit, b: &SymbolicUnit, is_wire: bool) {
         self.groups.relate(a, b, is_wire);
     }
 
-    /// Keeps a contradiction between known units of which the model states neither. It is accepted
-    /// if something bare is related to `var`.
+    /// Defers a contradiction between known units that the model does not state. It is accepted if
+    /// something bare is related to `var`.
     pub(crate) fn doubt(&mut self, var: Var, cause: Cause, clash: Clash) {
         let (left, right) = (var.into(), var.into());
         self.deferred.push(Deferred { left, right, cause, clash, needs_others: true });
     }
 
-    /// The contradictions between numbers of which one turned out to have a stated unit. The
-    /// others are accepted: where no unit is stated, times are numbers too.
+    /// Returns the deferred contradictions that are errors: a unit of their group is stated, or the
+    /// group lacks the other members that it needs. The others are accepted: in a group without
+    /// stated units, times are numbers too.
     pub(crate) fn deferred(&mut self) -> Vec<(Cause, Clash)> {
         let mut clashes = Vec::new();
         for deferred in std::mem::take(&mut self.deferred) {
@@ -293,8 +294,8 @@ impl UnitSolution {
         clashes
     }
 
-    /// A unit that a block declares, if it is known and not that of a bare number in equations
-    /// without units.
+    /// Unit declared by a block, if it is known and not that of a bare number in equations without
+    /// units.
     pub(crate) fn shown(&self, unit: &SymbolicUnit) -> Option<Unit> {
         let known = self.unit(unit)?.known()?;
         (known.is_stated() || !self.groups.is_number(unit)).then_some(known)

@@ -34,9 +34,10 @@ pub use legwork_diagram::PlotText as StudyPlot;
 pub enum Agreement {
     /// Ours is within the tolerance.
     Agrees,
-    /// It is not, for this reason, and is within the bounds of our own.
+    /// Ours is not within the tolerance, for this reason, but within our own bounds.
     Differs(String),
-    /// It is not, and no reason is given, or it is beyond the bounds of our own; or there is none.
+    /// Ours is not within the tolerance and no reason is given, ours is outside our own bounds, or
+    /// there is no such figure.
     Fails,
 }
 
@@ -55,7 +56,7 @@ pub struct Compared {
     pub found: Option<f64>,
     /// How far ours may be off, as a share of theirs.
     pub within: f64,
-    /// With a reason, the least and the greatest of ours.
+    /// With a reason, the least and the greatest value of ours.
     pub here: Option<[f64; 2]>,
     /// What became of it.
     pub agreement: Agreement,

@@ -74,7 +74,7 @@ impl Library {
         self
     }
 
-    /// With the most memory that a diagram may state for its run [bytes]; without it, 2 GB.
+    /// Sets the most memory that a diagram may state for its run [bytes]; without it, 2 GB.
     #[must_use]
     pub fn allowing_memory(mut self, bytes: Option<u64>) -> Self {
         self.memory = bytes;

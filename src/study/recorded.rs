@@ -24,7 +24,7 @@ pub struct Recorded {
     pub catalog: Catalog,
     /// The program that wrote it, or why that is not known.
     pub program: Result<Program, String>,
-    /// Sentences about a table that may be read otherwise than meant.
+    /// Warnings about ambiguous text of a table.
     pub warnings: Vec<String>,
 }
 
@@ -68,8 +68,8 @@ impl Recorded {
         matches!(self.recording.ending(), Ending::Truncated { .. })
     }
 
-    /// Where the recording is damaged, if it is: a record or a checksum is wrong, or times go back.
-    /// It holds what is before that byte.
+    /// Byte at which the recording is damaged, if it is: a record or a checksum is wrong, or times
+    /// decrease. The recording holds the data before that byte.
     pub fn damaged_at(&self) -> Option<usize> {
         match self.recording.ending() {
             Ending::Damaged { at_byte } => Some(at_byte),
@@ -121,7 +121,7 @@ pub fn recording(file: &Path) -> Result<Recording, Error> {
     let cannot = |error: &dyn std::fmt::Display| {
         Error::request(format!("cannot read the recording {}: {error}", file.display()))
     };
-    // A file of another kind is not read whole.
+    // A file of another kind is not read to its end.
     let refuse = |head: &[u8]| Recording::refuse_others(head).map_err(std::io::Error::other);
     let bytes = files::read_after(file, RECORDING_LIMIT, refuse).map_err(|error| cannot(&error))?;
     Recording::from_bytes(bytes).map_err(|error| recording_error(&error))

@@ -1,10 +1,10 @@
-//! Equations of bare numbers run, and mistakes in units next to them are still found.
+//! Equations of bare numbers run, and errors of units next to them are still found.
 
 use std::fmt::Write as _;
 
 use crate::support::{folder, legwork, repository, write};
 
-/// A system of differential equations, and where it is at the end.
+/// A system of differential equations, and its state at the end.
 struct System<'t> {
     name: &'t str,
     until: &'t str,
@@ -35,7 +35,7 @@ fn systems(table: &str) -> Vec<System<'_>> {
     systems.collect()
 }
 
-/// One `Fcn` for each rate, an `Integrator` for each state, both in numbers alone.
+/// One `Fcn` for each rate and an `Integrator` for each state, both in bare numbers.
 fn diagram(System { until, states, .. }: &System<'_>) -> String {
     let mut blocks = String::new();
     for (name, start, rate) in states {
@@ -94,10 +94,10 @@ fn equations_of_bare_numbers_run_and_end_where_scipy_says() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Advice that names a factor: with it the diagram runs, and the number is the one without units.
+/// Hints that name a factor: with it the diagram runs, and the result is the one without units.
 #[test]
 fn a_factor_that_is_advised_keeps_the_value() {
-    // Expression of the mistake, its advice, the expression as advised, and its value at 1 s.
+    // Expression with the error, its hint, the expression as the hint says, and its value at 1 s.
     let table = [
         ("1[m]*sin(t)", "times 1[rad/s]", "1[m]*sin(t*1[rad/s])", 1f64.sin()),
         ("1[m] + 1[m]*exp(-t)", "times 1[1/s]", "1[m] + 1[m]*exp(-t*1[1/s])", 1.0 + (-1f64).exp()),
@@ -125,7 +125,7 @@ fn a_factor_that_is_advised_keeps_the_value() {
     }
 }
 
-/// A start without unit: followed, the advice compares the rate that it is, not 2 pi times it.
+/// A start without unit: after the hint, the comparison is with the rate itself, not 2 pi times it.
 #[test]
 fn a_rate_from_a_start_without_unit_is_compared_as_it_is() {
     let here = folder();

@@ -145,7 +145,7 @@ fn masks_and_patches_are_looked_at_by_themselves() {
     assert!(done.err.contains("a.mask:4:18"), "{}", done.err);
 }
 
-/// An input that nothing is connected to can be connected from outside, like one that is.
+/// An input without a connection can be connected from outside, like a connected one.
 #[test]
 fn an_open_input_is_connected_by_set_and_by_a_patch() {
     let here = folder();
@@ -160,7 +160,7 @@ fn an_open_input_is_connected_by_set_and_by_a_patch() {
     write(&here, "p.ron", "Patch(set: { \"g.in.u\": \"c.y\", \"s.in.u2\": \"g.y\" })");
     let done = legwork(here.path(), &["check", "a.ron", "--with", "p.ron"]);
     assert_eq!(done.code, 0, "{}", done.said());
-    // A name that is not one of an input is still an error.
+    // A name that is not an input is still an error.
     let done = legwork(here.path(), &["check", "a.ron", "--set", "g.in.v=c.y"]);
     assert!(done.code != 0 && done.said().contains("`v`"), "{}", done.said());
 }

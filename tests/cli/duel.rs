@@ -72,8 +72,8 @@ fn solvers_agree_on_problems_of_every_kind_and_the_json_has_every_promised_field
     }
 }
 
-/// A problem without solution by the margin of rounding: one method proves it where another has
-/// an inaccurate answer.
+/// A problem without a solution by the margin of rounding: one method proves it, another has an
+/// inaccurate answer.
 #[test]
 fn a_disagreement_is_listed_and_cut_small() {
     let here = folder();

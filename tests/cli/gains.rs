@@ -1,4 +1,4 @@
-//! `legwork lqr`, `place` and `kalman`: gains of closed form, and robots that touch the ground.
+//! `legwork lqr`, `place` and `kalman`: gains in closed form, and robots that touch the ground.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::support::{self, folder, write};
 
-/// A plant `ẋ = A x + B u` whose states are all seen by the block `k`.
+/// A plant `ẋ = A x + B u` of which the block `k` sees all states.
 fn plant(a: &[Vec<f64>], b: &[f64], more: &str) -> String {
     let n = a.len();
     let unit: Vec<Vec<f64>> =
@@ -115,7 +115,7 @@ fn a_pole_is_placed_as_often_as_it_is_stated() {
     }
 }
 
-/// Poles that a period is too long for are refused with the reason; fast ones that die out within
+/// Poles for which a period is too long are refused with the reason; fast poles that die out within
 /// a period are placed.
 #[test]
 fn poles_of_a_sampled_loop_fit_its_period() {
@@ -203,8 +203,8 @@ fn legwork(directory: &Path, arguments: &[&str]) -> (i32, Value, String) {
     (done.code, done.json(), done.err)
 }
 
-/// A robot on its feet under its weight's torques and a feedback of all its states, in the place of
-/// the joint PD.
+/// A robot on its feet, with torques for its weight and a feedback of all its states instead of the
+/// joint PD.
 const HOLD: &str = r#"Patch(
     replace: {
         "pd": JointPd(every: "1 ms", kp: KP, kd: KD, in: { "s_ref": "pose.y", "state": "sim.state", "tau_ff": "torque.y" }),
@@ -226,7 +226,7 @@ fn robots_on_their_feet_are_balanced_by_their_motors() {
     let (diagram, go2) = (diagram.to_str().expect("UTF-8"), go2.to_str().expect("UTF-8"));
     // 4 feet of a point: 8 ties along the ground; 2 soles: 6.
     for (with, joints, ties, states) in [(Some(go2), 12, 8, 36), (None, 23, 6, 58)] {
-        // iCub lands on its soles first, under its joint PD.
+        // iCub first lands on its soles, with its joint PD.
         let (kp, kd, at) = match with {
             Some(_) => ("0", "0", "0"),
             None => ("\"=kp\"", "\"=kd\"", "0.5 s"),

@@ -132,7 +132,7 @@ fn the_book_is_whole() {
     assert!(other.code == 64 && other.err.contains("something else"), "{}", other.err);
 }
 
-/// Every choice of the section `run:` leads to its page.
+/// Every option of the section `run:` leads to its page.
 #[test]
 fn choices_of_a_run_lead_to_their_page() {
     let here = folder();

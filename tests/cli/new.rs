@@ -91,7 +91,7 @@ fn every_demo_has_a_word_of_its_own_and_can_be_copied() {
     }
 }
 
-/// Cargo and Rust refuse such crates: better here, and with a name that is free.
+/// Cargo and Rust refuse such crates: the error comes earlier here, with a name that is free.
 #[test]
 fn a_crate_is_not_called_by_a_word_of_rust() {
     let here = folder();
@@ -105,7 +105,7 @@ fn a_crate_is_not_called_by_a_word_of_rust() {
         assert!(!here.path().join(name).exists());
     }
     assert_eq!(legwork(here.path(), &["new", "fn_blocks", "--template", "block"]).code, 0);
-    // A diagram may be called so: it is a file.
+    // A diagram may have this name: it is a file.
     assert_eq!(legwork(here.path(), &["new", "self"]).code, 0);
     assert_eq!(legwork(here.path(), &["check", "self.ron"]).code, 0);
 }

@@ -100,7 +100,7 @@ fn options_replace_axes_and_a_figure_without_reason_fails() {
     assert!(done.out.contains("FAILS"), "{}", done.out);
 }
 
-/// A known difference has bounds of its own.
+/// A known difference has its own bounds.
 #[test]
 fn a_reason_does_not_excuse_a_figure_that_leaves_its_bounds() {
     let here = folder();

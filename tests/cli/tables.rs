@@ -1,4 +1,4 @@
-//! Tables and recordings of others: read rightly, or refused with what to write.
+//! Tables and recordings of other programs: read correctly, or refused with a correction.
 
 use super::support::{folder, legwork, write};
 
@@ -10,7 +10,7 @@ fn player(column: &str) -> String {
     )
 }
 
-/// Ten kilonewtons at one second, in each spelling; the value is checked in newtons.
+/// Ten kilonewtons at one second, in each spelling; the value is compared in newtons.
 #[test]
 fn a_force_in_kilonewtons_is_ten_thousand_newtons_in_every_spelling() {
     let here = folder();
@@ -153,7 +153,7 @@ fn wide_names_do_not_end_a_table() {
     }
 }
 
-/// The memory that a diagram states for itself is at most 2 GB unless the command line allows more.
+/// A diagram may state at most 2 GB of memory, unless the command line allows more.
 #[test]
 fn memory_above_the_default_is_allowed_on_the_command_line_alone() {
     let here = folder();

@@ -1,5 +1,5 @@
-//! Friction is the same in every direction: bodies that are thrown along the ground, against the
-//! closed forms of Coulomb's law.
+//! Friction is equal in every direction: bodies thrown along the ground, compared with the closed
+//! forms of Coulomb's law.
 
 use super::harness::{failed_checks, run_text};
 
@@ -8,7 +8,7 @@ const SPEED: f64 = 0.5;
 const STOP: f64 = 0.6;
 const GRAVITY: f64 = 9.81;
 
-/// One of the bodies: its name, the blocks that find its contacts, and how they are assembled.
+/// A body: its name, the blocks that find its contacts, and the block that assembles them.
 const BODIES: [(&str, f64, &str); 3] = [
     (
         "box",
@@ -20,7 +20,7 @@ const BODIES: [(&str, f64, &str); 3] = [
         0.05,
         r#"Collisions(robot: "ball", ground: Level, contacts: 1, in: { "state": "B.state" })"#,
     ),
-    // A sole, as of a robot's foot.
+    // A sole, like that of a robot's foot.
     (
         "foot",
         0.02,
@@ -120,7 +120,7 @@ fn what_slides_stops_and_rolls_alike_in_all_directions() {
     }
 }
 
-/// The checks see what a pyramid does.
+/// The checks detect the error of a pyramid.
 #[test]
 fn a_pyramid_errs_between_its_edges() {
     let failed = failed(0.3, "cone: Pyramid(),", "ActiveSetQp");

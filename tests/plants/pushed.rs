@@ -1,10 +1,10 @@
-//! A push that acts on a robot is seen by every contact law: what friction can hold stays.
+//! Every contact law includes a push on a robot: a push within friction does not move it.
 
 use super::harness::run_text;
 
-/// Masks of the library, and how far the box may creep in the half second [mm].
+/// Masks of the library, and the limit for creep of the box in half a second [mm].
 ///
-/// Regularised friction holds by slip, here of half its speed of 1 mm/s.
+/// Regularised friction holds by slip, here at half of its speed of 1 mm/s.
 const LAWS: [(&str, f64); 6] = [
     (r#"file: "std:masks/gauss_contact.ron", qp: ActiveSetQp()"#, 1e-6),
     (r#"file: "std:masks/gauss_contact.ron", qp: PrincipalPivoting()"#, 1e-6),
@@ -14,7 +14,7 @@ const LAWS: [(&str, f64); 6] = [
     (r#"file: "std:masks/hunt_crossley_contact.ron", slip_speed: "1 mm/s""#, 0.6),
 ];
 
-/// How far a box moves that is pushed in a direction with half of its friction [mm].
+/// Displacement of a box that is pushed in a direction with half of its friction [mm].
 fn way(law: &str, angle: f64, is_seen: bool) -> f64 {
     let (sin, cos) = angle.sin_cos();
     let (x, y) = (0.5 * 0.6 * 9.81 * cos, 0.5 * 0.6 * 9.81 * sin);
@@ -55,7 +55,7 @@ fn every_law_of_contact_sees_a_push() {
             assert!(way < most, "{law} at {angle} rad: {way:.3e} mm");
         }
     }
-    // A law that does not see it holds one step late.
+    // A law without the push holds one step late.
     let blind = way(LAWS[0].0, 0.4, false);
     assert!(blind > 0.1, "{blind:.3e} mm");
 }

@@ -47,7 +47,7 @@ impl Block for Gap {
     }
 }
 
-/// Passes its input on, and has no output where that is larger than a bound.
+/// Copies its input, and has no output if the input is larger than a bound.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Within {
     bound: f64,
@@ -480,8 +480,8 @@ fn s7_1_snapshots_hold_the_pieces() {
     }
 }
 
-/// 3.6: what a block refuses at a state that is only tried makes the step shorter. What it refuses
-/// on the way itself is the fault of the step, with the place where it was met.
+/// 3.6: if a block refuses a trial state, the step becomes shorter. If it refuses a state of the
+/// solution itself, the run fails at that place.
 #[test]
 fn s3_6_a_block_that_refuses_a_trial_shortens_the_step() {
     for solver in ["DormandPrince", "Esdirk", "Bdf"] {
@@ -497,7 +497,7 @@ fn s3_6_a_block_that_refuses_a_trial_shortens_the_step() {
                     }}, log: ["x.y"])"#
                 )
             };
-            // Up to 0.5 at the speed 1, then to 0.2 at once; an explicit method takes 1e8/3 steps.
+            // At speed 1 up to 0.5, then at once to 0.2; an explicit method takes 1e8/3 steps.
             if speed < 1e6 || solver != "DormandPrince" {
                 let x = numbers(&run(&text(0.2)), "x.y").last().unwrap().1;
                 assert!((x - 0.2).abs() < 1e-5, "{solver}, {speed}, {bound}: {x}");

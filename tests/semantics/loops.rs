@@ -1,4 +1,4 @@
-//! Clause 5.3: what `Solve` finds, in whole runs.
+//! Clause 5.3: solutions of `Solve` in whole runs.
 
 use legwork_runtime::Simulation;
 
@@ -27,7 +27,7 @@ fn s5_3_loops_that_saturate_are_solved_from_any_start() {
         ("u - atan(u - 3)", 3.0),
         ("u - atan(u + 1e4)", -1e4),
         ("u - tanh(u - 12)", 12.0),
-        // Friction with a creep of 1e-6, and what is left of a push beyond it.
+        // Friction with a creep of 1e-6, and the rest of a push beyond it.
         ("0.4 - min(max(1e6*u, -1), 1)", 0.4 / 1_000_001.0),
         ("2.5 - min(max(1e6*u, -1), 1)", 1.5),
         // A dead zone of 0.5 with a slope of 40.
@@ -68,7 +68,7 @@ fn s5_3_loops_without_solution_say_so() {
     }
 }
 
-/// Two saturated joints that push each other, with the pushes of a `Solve` each.
+/// Two saturated joints that push each other, each with a `Solve` for its push.
 #[test]
 fn s5_3_several_saturated_unknowns_are_solved_together() {
     let recording = run(r#"Diagram(run: (stop: "1 ms", step: "1 ms"), blocks: {
@@ -81,8 +81,8 @@ fn s5_3_several_saturated_unknowns_are_solved_together() {
     assert!((b - (1.0 - 30.0 * a - 50.0 * b).clamp(-1.0, 1.0)).abs() < 1e-10, "{a} {b}");
 }
 
-/// A saturated amplifier with feedback inside an integration: minor steps solve it too, and the
-/// iterate goes on from step to step.
+/// A saturated amplifier with feedback inside an integration: minor steps solve it too, and each
+/// step starts from the iterate of the previous one.
 #[test]
 fn s5_3_a_saturated_loop_is_solved_in_minor_steps() {
     let recording = run(r#"Diagram(run: (stop: "2 s", step: "10 ms", solver: Rk4), blocks: {

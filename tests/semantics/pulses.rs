@@ -1,12 +1,12 @@
-//! Clause 3.7: guards that cross and come back within one step, and many crossings in a row, beside
-//! their closed forms.
+//! Clause 3.7: guards that cross and come back within one step, and many crossings in a row,
+//! compared with their closed forms.
 
 use legwork_runtime::recording::{Phase as RowPhase, Recording};
 
 use super::harness::{numbers, run};
 
-/// The one-step methods integrate a parabola without an error; the multistep one, which begins at
-/// order 1 at each event, gets the tolerance that the depths here ask for.
+/// The one-step methods integrate a parabola without an error. The multistep method begins at order
+/// 1 at each event, so it gets the tolerance that these depths need.
 const SOLVERS: [&str; 3] = [
     "DormandPrince(rtol: 1e-6, atol: 1e-9)",
     "Esdirk(rtol: 1e-6, atol: 1e-9)",
@@ -52,7 +52,7 @@ fn s3_7_a_limit_that_is_passed_and_left_within_a_step_is_met() {
             let hits = trues(&recording, "h.y");
             let name = format!("a {a}, bottom {bottom}, depth {depth}, step {step}, {solver}");
             assert_eq!(hits.len(), 2, "{name}: {hits:?}");
-            // The state itself is known to the tolerance.
+            // The state itself is accurate to the tolerance.
             let bound = 1e-5 * (1.0 + (a * bottom).abs()) / (a * half);
             for (t, known) in hits.iter().zip([bottom - half, bottom + half]) {
                 assert!((t - known).abs() < bound.max(1e-9), "{name}: {t}, known {known}");
@@ -88,7 +88,7 @@ fn s3_7_short_pulses_of_an_oscillator_are_all_seen() {
             assert_eq!(hits.len(), 2 * periods as usize, "{level}, {solver}: {:?}", hits.last());
             let angle = f64::asin(level);
             for (n, t) in hits.iter().enumerate() {
-                // Rising past the level, then falling; a level below zero is passed falling first.
+                // Crossing upwards, then downwards; a level below zero is crossed downwards first.
                 let turn = core::f64::consts::TAU * (n / 2) as f64;
                 let known = match (n % 2, level > 0.0) {
                     (0, true) => angle,
@@ -142,11 +142,11 @@ fn s3_7_two_hundred_bounces_are_where_the_closed_form_says() {
     }
 }
 
-/// What crosses three times within a step crosses first where it does so first.
+/// Of three crossings within a step the first is found first.
 #[test]
 fn s3_7_of_three_crossings_in_a_step_the_first_comes_first() {
     for solver in SOLVERS {
-        // (t − 0.3)(t − 0.5)(t − 0.7) as a state, of which a step knows every power.
+        // (t − 0.3)(t − 0.5)(t − 0.7) as a state: a step represents this cubic exactly.
         let recording = run(&format!(
             r#"Diagram(run: (stop: "1 s", step: "1 s", solver: {solver}), blocks: {{
                 "t": Clock(),

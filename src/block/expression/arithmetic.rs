@@ -169,7 +169,7 @@ fn power_unit(
     }
 }
 
-/// The unit of a power for which the base must be a pure number.
+/// Unit of a power whose base must be a pure number.
 fn without_unit(base: &TermUnit, span: Span) -> Result<Option<TermUnit>, Diagnostic> {
     base.agree(&Unit::ONE.into(), UnitRule::Base, span)?;
     Ok(None)

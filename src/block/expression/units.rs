@@ -42,7 +42,7 @@ pub enum UnitRule {
     Argument(Unary),
     /// The left one is an exponent.
     Exponent,
-    /// The left one is the base of a power whose exponent changes, or is no multiple of 1/12.
+    /// The left one is the base of a power whose exponent is variable or not a multiple of 1/12.
     Base,
 }
 
@@ -55,7 +55,7 @@ impl UnitRule {
                 let found = error(format!(
                     "`{symbol}` of different units, left is in {left}, right in {right}"
                 ));
-                // Advice is about the side that counts turns.
+                // The hint is about the side in hertz, which counts turns.
                 let turns = match left == Unit::HERTZ {
                     true => turns_hint(right, left),
                     false => turns_hint(left, right),
@@ -205,7 +205,8 @@ impl TermUnit {
             if left.agrees(right) {
                 return Ok(());
             }
-            // Times of the run are numbers in a model without units, which is known later.
+            // Times of the run are numbers in a model without units; whether it has some is known
+            // later.
             if ledger.is_none() || left.is_stated() || right.is_stated() {
                 return Err(rule.conflict(left, right, span));
             }

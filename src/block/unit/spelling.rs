@@ -1,11 +1,11 @@
-//! How units are written in messages and recordings.
+//! Spelling of units in messages and recordings.
 
 use std::fmt;
 use std::sync::LazyLock;
 
 use super::{BASE, DENOMINATOR, Unit, parse_unit};
 
-/// Spellings that are preferred over all others.
+/// Spellings with priority over all others.
 const PREFERRED: [&str; 23] = [
     "1",
     "Hz",
@@ -32,10 +32,10 @@ const PREFERRED: [&str; 23] = [
     "A*s",
 ];
 
-/// What they spell.
+/// Units of these spellings.
 static PREFERRED_UNITS: LazyLock<Vec<(Unit, &str)>> = LazyLock::new(|| units_of(&PREFERRED));
 
-/// Units that a product may have as factors, in the order of preference.
+/// Units that can be factors of a product, in the order of preference.
 static FACTORS: LazyLock<Vec<(Unit, &str)>> =
     LazyLock::new(|| units_of(&["N", "V", "ohm", "W", "H", "F", "Pa", "T", "Wb"]));
 
@@ -51,7 +51,7 @@ struct Product {
 }
 
 impl Product {
-    /// How many factors it has; a power counts as so many.
+    /// Number of factors, with a power counted as its exponent.
     fn length(&self) -> i32 {
         let base = self.rest.twelfths.map(|e| (i32::from(e.abs()) + 11) / i32::from(DENOMINATOR));
         let named = self.named.iter().map(|(_, power)| i32::from(power.abs()));
@@ -65,7 +65,7 @@ impl Product {
     }
 }
 
-/// The shortest product: `1/ohm` for A² s³/kg/m². What is of lengths and times alone stays so.
+/// The shortest product: `1/ohm` for A² s³/kg/m². Units of length and time alone are not replaced.
 fn shortest(unit: Unit) -> Product {
     let plain = || Product { named: Vec::new(), rest: unit };
     let [kilogram, _, ampere, ..] = unit.twelfths;
@@ -90,8 +90,8 @@ fn shortest(unit: Unit) -> Product {
 }
 
 impl fmt::Display for Unit {
-    /// The canonical spelling, which [`parse_unit`] reads back with scale 1: `Hz` where it was
-    /// written so, `1/s` of a rate that is computed.
+    /// Canonical spelling, which [`parse_unit`] reads back with scale 1: `Hz` for a unit written
+    /// so, `1/s` for a computed rate.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let preferred = |unit: Self| {
             let known = PREFERRED_UNITS.iter().find(|(known, _)| *known == unit);

@@ -201,7 +201,7 @@ fn radians_that_products_bring_along_are_not_written() {
     assert_eq!(power.as_written().to_string(), "W");
 }
 
-/// A product is written with few factors that have names; lengths and times stay what they are.
+/// A product is written with few factors that have names; units of length and time are kept.
 #[test]
 fn products_are_written_in_the_units_of_the_field() {
     let table = [
@@ -226,7 +226,7 @@ fn products_are_written_in_the_units_of_the_field() {
     }
 }
 
-/// Seconds of the run and radians of inverse functions are not stated; what is written is.
+/// Seconds of the run and radians of inverse functions are not stated; written units are.
 #[test]
 fn seconds_of_the_run_are_not_stated() {
     let over = |a: Unit, b: Unit| a.over(b).unwrap();
@@ -240,7 +240,7 @@ fn seconds_of_the_run_are_not_stated() {
     assert!(!Unit::ONE.is_stated());
 }
 
-/// Advice on rates: where it names a factor, that is 1 in SI units.
+/// Hints about rates: each factor that they name is 1 in SI units.
 #[test]
 fn advice_on_rates_keeps_their_values() {
     use crate::quantity::turns_hint;

@@ -1,4 +1,4 @@
-//! Units that do not agree: what is reported, and where the units come from.
+//! Units that do not agree: the message, and the origins of the units.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -10,20 +10,20 @@ use crate::expand::Assertion;
 use crate::network::{Source, source_text};
 use crate::units::{Cause, Clash, UnitTerm};
 
-/// How many origins of a unit are shown.
+/// Largest number of origins of a unit in a message.
 const ORIGINS: usize = 3;
-/// How many unknowns are followed to find them.
+/// Largest number of unknowns that the search for origins follows.
 const WAY: usize = 500;
 
-/// A unit that a conflict comes from.
+/// Origin of a unit in a conflict.
 struct Origin {
     span: Span,
     text: String,
 }
 
 impl Inference<'_> {
-    /// What is told of two units that do not agree: both, where each comes from, and factors
-    /// without unit on the way.
+    /// Error for two units that do not agree: both, their origins, and factors without unit between
+    /// them.
     pub(super) fn unit_conflict(
         &mut self,
         cause: Cause,
@@ -45,7 +45,7 @@ impl Inference<'_> {
             Cause::Declared(index) => self.declared[index].what.clone(),
             Cause::Place(_) | Cause::Bare(_) => "a part of a bus".to_owned(),
         };
-        // Of two units that agree only if a bare factor had one, what they are without.
+        // If the units agree only with a unit for a bare factor, the message shows them without it.
         let differ = match clash {
             Clash::Differ(left, right) => Some((*left, *right)),
             Clash::Bare(..) => {
@@ -100,7 +100,7 @@ impl Inference<'_> {
         diagnostic
     }
 
-    /// Where the unit of one side comes from: the nearest ports that declare one.
+    /// Origins of the unit of one side: the nearest ports that declare one.
     fn traced(&mut self, side: &UnitTerm, cause: Cause) -> Vec<Origin> {
         let mut traced = Vec::new();
         let mut seen: BTreeSet<Var> = BTreeSet::new();
@@ -109,7 +109,7 @@ impl Inference<'_> {
         if let UnitTerm::Of(unit) = side {
             vars.extend(unit.vars());
         }
-        // What the side itself declares.
+        // Units that the side itself declares.
         self.origins_of(cause, Some(side), &mut traced, &mut VecDeque::new());
         while let Some(var) = vars.pop_front() {
             if traced.len() >= ORIGINS || seen.len() > WAY {
@@ -127,8 +127,8 @@ impl Inference<'_> {
         traced
     }
 
-    /// Adds what the ends of a wire, or the sides of an equation, declare, and the unknowns there.
-    /// With `only`, of the end with this unit.
+    /// Adds the units that the ends of a wire, or the sides of an equation, declare, and the
+    /// unknowns there. With `only`, adds those of the end with this unit.
     fn origins_of(
         &mut self,
         cause: Cause,
@@ -167,7 +167,7 @@ impl Inference<'_> {
         }
     }
 
-    /// Where a source is, and how it is written.
+    /// Place and spelling of a source.
     pub(super) fn place_of(&self, source: &Source) -> Option<(Span, String)> {
         let blocks = &self.network.blocks;
         let mut place = None;
@@ -190,7 +190,7 @@ impl Inference<'_> {
     }
 }
 
-/// Advice where an equation between numbers lacks a power of time: it keeps the value.
+/// Hint for an equation between numbers that lacks a power of time: the factor keeps the value.
 fn bare_hint(expected: Unit, found: Unit) -> Option<String> {
     let factor = expected.over(found)?;
     let is_plain = |unit: Unit| unit == unit.without_angle() && !unit.is_mechanical();
@@ -198,7 +198,7 @@ fn bare_hint(expected: Unit, found: Unit) -> Option<String> {
         .then(|| format!("an equation of numbers: times 1[{factor}] it has the same value"))
 }
 
-/// That a port declares a unit, or a factor of it.
+/// States the unit of a port, or a factor of it.
 fn told(name: &str, unit: &SymbolicUnit) -> String {
     match unit.known() {
         Some(unit) if unit == Unit::ONE => format!("{name} has no unit"),

@@ -53,7 +53,7 @@ fn a_chain_of_bare_factors_is_known_by_few_of_them() {
             links.reverse();
         }
         for i in links {
-            // Numbered against the flow, as blocks may be.
+            // Numbered against the flow of signals, as blocks may be.
             let product = var(i).times(&var(count + i)).expect("small exponents");
             let (a, b) = (UnitTerm::Of(var(i - 1)), UnitTerm::Of(product));
             assert_eq!(solution.equal(&a, &b, HERE), Ok(()));

@@ -10,7 +10,7 @@ pub const SIZE_LIMIT: u64 = 1 << 30;
 /// The largest recording that is read [bytes].
 pub const RECORDING_LIMIT: u64 = 1 << 36;
 
-/// Bytes that tell the kind of a file.
+/// Number of bytes that show the kind of a file.
 const HEAD: u64 = 64;
 
 /// The bytes of a file or a pipe that has at most `limit` of them.
@@ -21,11 +21,11 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
     read_after(path, limit, |_| Ok(()))
 }
 
-/// The bytes of a regular file that has at most `limit` of them. Unlike [`read`] it does not wait
-/// for the writer of a pipe.
+/// Reads a regular file of at most `limit` bytes. Unlike [`read`] it does not wait for the writer
+/// of a pipe.
 ///
 /// # Errors
-/// Those of [`read`]; if it is a pipe.
+/// Those of [`read`], and if the file is a pipe.
 pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>> {
     if std::fs::metadata(path).is_ok_and(|metadata| is_pipe(&metadata)) {
         return Err(Error::new(ErrorKind::InvalidInput, "it is a pipe, not a file"));
@@ -33,7 +33,7 @@ pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>> {
     read(path, limit)
 }
 
-/// [`read`], with `check` of the first bytes, at most 64, before the rest is read.
+/// Like [`read`], with `check` of the first bytes, at most 64, before the rest is read.
 ///
 /// # Errors
 /// Those of [`read`] and of `check`.

@@ -23,7 +23,7 @@ pub(super) struct Channel {
 pub(super) struct Measured {
     times: Vec<f64>,
     pub(super) channels: Vec<Channel>,
-    /// Sentences about what may be read otherwise than meant.
+    /// Warnings about ambiguous text.
     pub(super) warnings: Vec<String>,
 }
 

@@ -172,7 +172,7 @@ pub struct Fit {
     pub settings: Vec<(String, String)>,
     /// The patch, as the text of a file.
     pub patch: String,
-    /// Sentences about the table that may be read otherwise than meant.
+    /// Warnings about ambiguous text of the table.
     pub warnings: Vec<String>,
 }
 

@@ -185,7 +185,7 @@ pub fn find<'p>(name: &str, pages: &'p [Page]) -> Vec<&'p Page> {
     pages
 }
 
-/// The pages with a table in which a row explains the word `name`, such as the name of a solver.
+/// Pages with a table in which a row explains the word `name`, such as the name of a solver.
 pub fn with_row<'p>(name: &str, pages: &'p [Page]) -> Vec<&'p Page> {
     let wanted = plain(name);
     let explains = |row: &str| {
