@@ -12,7 +12,8 @@
 //!
 //! A problem that 30 passes do not solve is passed to accelerated gradients, which support the
 //! cone. Around a solver of Coulomb's law the passes are the same, since s is the multiplier there
-//! too; a problem that they do not solve is returned unsolved.
+//! too; its last resort is the fixed point on the normal bias of [`crate::coulomb`], with
+//! accelerated gradients for its convex problems.
 //!
 //! # References
 //! - J. Nocedal, S. Wright, *Numerical Optimization* (2006), ch. 18: sequential quadratic
@@ -21,6 +22,7 @@
 use crate::accelerated_gradient::AcceleratedGradient;
 use crate::cone::{Cone, ConeShape, PyramidFit};
 use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::coulomb::share_of;
 use crate::kkt;
 use crate::status::{Outcome, Status};
 use legwork_linalg::max_abs;
@@ -57,8 +59,10 @@ pub struct CircularPasses {
 pub const CIRCULAR_SIDES: usize = 4;
 /// Largest number of passes.
 const PASSES: u32 = 30;
-/// Largest number of iterations of the last resort.
+/// Largest number of iterations of the last resort for one convex problem.
 const GRADIENTS: u32 = 2000;
+/// Largest number of them for all problems of a fixed point.
+const FIXED_POINT_GRADIENTS: u32 = 10_000;
 /// Natural residual, relative to the force scale, at which the passes end [1].
 const TOLERANCE: f64 = 1e-9;
 /// Natural residual of a solved problem, relative to the force scale [1]. A redundant problem has
@@ -137,10 +141,16 @@ impl CircularPasses {
         self.is_last_resort = false;
         let first = ContactProblem { cone: &self.pyramid, ..*problem };
         let found = pyramid(&Pass { problem: first, directions: &[] }, forces)?;
-        if !found.status.is_usable() || is_inside(problem, forces) {
-            return Ok(found);
+        match found.status {
+            status if status.is_usable() && is_inside(problem, forces) => Ok(found),
+            status if status.is_usable() => self.slide(problem, forces, found, pyramid),
+            Status::MaxIterations | Status::NumericalTrouble | Status::Undecided => {
+                self.reserve(problem.contact_count());
+                self.best.fill(0.0);
+                Ok(self.by_gradients(problem, forces, f64::INFINITY, found.iterations))
+            }
+            _ => Ok(found),
         }
-        self.slide(problem, forces, found, pyramid)
     }
 
     /// Solves the passes after the first.
@@ -188,7 +198,7 @@ impl CircularPasses {
         // Rounding is relative to the largest force.
         let largest = max_abs(&self.best) / problem.force_scale;
         let is_usable = best <= SOLVED * largest.max(1.0) && best <= USABLE;
-        if is_usable || self.law == SlidingLaw::Coulomb {
+        if is_usable {
             forces.copy_from_slice(&self.best);
             return Ok(Outcome { status: status_of(best), iterations, residual: best });
         }
@@ -215,13 +225,56 @@ impl CircularPasses {
     ) -> Outcome {
         self.is_last_resort = true;
         forces.copy_from_slice(&self.best);
+        if self.law == SlidingLaw::Coulomb {
+            return self.by_fixed_point(problem, forces, best, iterations);
+        }
         let found = self.last_resort.solve_warm(problem, forces);
         let iterations = iterations.saturating_add(found.iterations);
-        if found.status.is_usable() && (found.residual <= best || best.is_nan()) {
+        if found.status == Status::Unbounded {
             return Outcome { iterations, ..found };
         }
+        if found.residual <= best || best.is_nan() {
+            let status = last_status_of(found.residual);
+            return Outcome { status, iterations, residual: found.residual };
+        }
         forces.copy_from_slice(&self.best);
-        Outcome { status: status_of(best), iterations, residual: best }
+        Outcome { status: last_status_of(best), iterations, residual: best }
+    }
+
+    /// Coulomb's law from `forces` by the fixed point on the normal bias, `b_n ← b_n + μ |a_t|`,
+    /// within a total number of gradients.
+    fn by_fixed_point(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        forces: &mut [f64],
+        mut best: f64,
+        mut iterations: u32,
+    ) -> Outcome {
+        let mut budget = FIXED_POINT_GRADIENTS;
+        self.bias.copy_from_slice(problem.bias);
+        self.residual(problem, forces);
+        for pass in 1.. {
+            let share = share_of(pass);
+            for (i, a) in self.acceleration.chunks_exact(3).enumerate() {
+                let support = problem.cone.slip_support(problem.friction[i], [a[0], a[1]]);
+                let bias = &mut self.bias[3 * i + 2];
+                *bias += share * (problem.bias[3 * i + 2] + support - *bias);
+            }
+            let convex = ContactProblem { bias: &self.bias, ..*problem };
+            let found = self.last_resort.solve_warm(&convex, forces);
+            iterations = iterations.saturating_add(found.iterations);
+            budget = budget.saturating_sub(found.iterations.max(1));
+            let residual = self.residual(problem, forces);
+            if residual < best || best.is_nan() {
+                best = residual;
+                self.best.copy_from_slice(forces);
+            }
+            if best <= TOLERANCE || budget == 0 || !residual.is_finite() {
+                break;
+            }
+        }
+        forces.copy_from_slice(&self.best);
+        Outcome { status: last_status_of(best), iterations, residual: best }
     }
 
     /// Transforms the problem into axes along the friction of these forces, whose contact
@@ -282,6 +335,15 @@ fn status_of(residual: f64) -> Status {
         r if r <= SOLVED => Status::Solved,
         r if r <= USABLE => Status::Inaccurate,
         _ => Status::MaxIterations,
+    }
+}
+
+/// As [`status_of`], of an iteration that converges linearly: what it leaves above its tolerance is
+/// more than rounding.
+fn last_status_of(residual: f64) -> Status {
+    match status_of(residual) {
+        Status::Solved if residual > TOLERANCE => Status::Inaccurate,
+        status => status,
     }
 }
 

@@ -151,7 +151,7 @@ impl CoulombIteration {
 
 /// Which share of the way to the next bias pass `pass` goes. Most problems converge at once; where
 /// contacts couple so that the iteration goes round in circles, shorter steps end that.
-fn share_of(pass: u32) -> f64 {
+pub(crate) fn share_of(pass: u32) -> f64 {
     match pass {
         0..=20 => 1.0,
         21..=60 => 0.5,

@@ -96,7 +96,7 @@ fn a_disagreement_is_listed_and_cut_small() {
     let again = duel(&[&[shown(&small), "--json"], &solvers[..]].concat());
     assert_eq!(again.code, 3, "{}", again.err);
     let json = again.json();
-    assert_eq!(json["disagreements"][0]["kind"], "failure");
+    assert_eq!(json["disagreements"][0]["kind"], "contradiction");
     assert_eq!(json["problems"][0]["unknowns"], unknowns);
     let origin = json["problems"][0]["origin"].as_str().expect("a text");
     assert!(origin.contains("edge.json") && origin.contains("lemke and active_set"), "{origin}");

@@ -250,6 +250,8 @@ struct Push {
     /// Whether the friction cone is the circular one.
     #[serde(default)]
     round: bool,
+    /// Coulomb friction, 0.5 without.
+    friction: Option<f64>,
 }
 
 impl Block for Push {
@@ -278,7 +280,7 @@ impl Block for Push {
                 &[0.5, 0.0, 0.1, 0.0, 0.5, 0.0, 0.1, 0.0, 0.5][..],
             ),
             (ContactProblemBus::BIAS, &[2000.0 * cx.time.t, 0.0, -9.81]),
-            (ContactProblemBus::FRICTION, &[0.5]),
+            (ContactProblemBus::FRICTION, &[self.friction.unwrap_or(0.5)]),
             (ContactProblemBus::ACTIVE, &[1.0]),
             (ContactProblemBus::FORCE_SCALE, &[20.0]),
             (ContactProblemBus::SIDES, &[sides]),
@@ -483,19 +485,19 @@ fn s6_2_coulombs_law_is_called_around_any_solver() {
     }
 }
 
-/// 9.2: when the passes are used up, `on_fail` of the caller answers; under the circular cone,
-/// where there is no last resort.
+/// 9.2: when the passes are used up, pivoting answers; what that leaves above the tolerance is
+/// answered by `on_fail` of the caller.
 #[test]
 fn s9_2_passes_that_are_used_up_are_answered_by_the_policy() {
-    let text = |policy: &str| {
+    let text = |tolerance: &str, policy: &str| {
         contact(
             &format!(
-                r#""solve": CoulombContact(passes: 1, tol: 1e-12, {policy}
+                r#""solve": CoulombContact(passes: 1, tol: {tolerance}, {policy}
                 needs: {{ "solve": ClarabelQp() }}, in: {{ "problem": IN }})"#
             ),
             r#""solve.f""#,
         )
-        .replace("Push()", "Push(round: true)")
+        .replace("Push()", "Push(round: true, friction: 0.37)")
     };
     // The block keeps its own problem, not the convex ones of its passes.
     let kept = |simulation: &Simulation| {
@@ -509,17 +511,20 @@ fn s9_2_passes_that_are_used_up_are_answered_by_the_policy() {
         [(path, text)] => path == "solve" && text.contains("CoulombContact at t = "),
         _ => false,
     };
-    let mut stop = Simulation::new(program(&text("")));
+    let beyond_rounding = "1e-30";
+    let mut stop = Simulation::new(program(&text(beyond_rounding, "")));
     let fault = stop.run().unwrap_err();
     assert!(fault.fault.message.contains("MaxIterations after 1 iterations"), "{fault}");
     assert!(is_own(&kept(&stop)), "{:?}", kept(&stop));
-    let mut zero = Simulation::new(program(&text("on_fail: Fallback(ClarabelQp()),")));
+    let policy = "on_fail: Fallback(ClarabelQp()),";
+    let mut zero = Simulation::new(program(&text(beyond_rounding, policy)));
     zero.run().unwrap();
     assert!(is_own(&kept(&zero)), "{:?}", kept(&zero));
     let reports = zero.reports();
     let (_, report) = reports.iter().find(|(path, _)| *path == "solve").unwrap();
     assert!(report.solver_failures > 0 && report.solver_failures < report.solver_calls);
-    // Under a pyramid pivoting answers.
-    let pyramid = text("").replace("round: true", "");
-    Simulation::new(program(&pyramid)).run().unwrap();
+    for cone in ["round: true", ""] {
+        let pivoted = text("1e-9", "").replace("round: true", cone);
+        Simulation::new(program(&pivoted)).run().unwrap();
+    }
 }
