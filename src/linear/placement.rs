@@ -79,10 +79,10 @@ fn placed(system: &System, pairs: &[c64]) -> Result<Mat<f64>, Error> {
     // other.
     let robust = if is_robust { chosen(system, &singular, rank, pairs).ok() } else { None };
     let robust = robust.map(|gain| (error_of(system, &gain, pairs), gain));
-    if let Some((Ok(error), gain)) = &robust {
-        if *error < SMALL_ERROR {
-            return Ok(gain.clone());
-        }
+    if let Some((Ok(error), gain)) = &robust
+        && *error < SMALL_ERROR
+    {
+        return Ok(gain.clone());
     }
     let gain = deflated(system, pairs)?;
     let error = error_of(system, &gain, pairs)?;

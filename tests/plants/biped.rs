@@ -87,11 +87,18 @@ fn a_quadruped_on_two_feet_has_the_verdicts_of_the_biped() {
 /// The rows of a manipulator that grasps, as the checks of the patch state them.
 #[test]
 fn an_arm_keeps_or_loses_the_box_as_its_model_of_contact_has_it() {
-    for controller in ["lcp_inf", "qp_inf", "lcp_mu", "qp_mu_relative", "qp_inf_relative"] {
-        for mu in ["100", "1"] {
-            let (set, variants) = ([("mu", mu)], [("controller", controller)]);
-            Case { file: ARM, set: &set, variants: &variants, patches: &[GRIP] }.passes();
-        }
+    for (controller, mu) in [
+        ("lcp_inf", "100"),
+        ("lcp_inf", "0.5"),
+        ("qp_inf", "0.5"),
+        ("lcp_mu", "1"),
+        ("qp_mu_relative", "100"),
+        ("qp_mu_relative", "1"),
+        ("qp_inf_relative", "100"),
+        ("qp_inf_relative", "1"),
+    ] {
+        let (set, variants) = ([("mu", mu)], [("controller", controller)]);
+        Case { file: ARM, set: &set, variants: &variants, patches: &[GRIP] }.passes();
     }
 }
 

@@ -74,8 +74,7 @@ impl Verdict {
     }
 
     fn end(self) {
-        println!("worst {:?}", self.worst);
-        assert!(self.wrong.is_empty(), "{:#?}", self.wrong);
+        assert!(self.wrong.is_empty(), "{:#?}, worst {:?}", self.wrong, self.worst);
     }
 }
 

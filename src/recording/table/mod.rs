@@ -109,14 +109,14 @@ impl<'b> Records<'b> {
 
     fn number_in(&mut self, cell: &str, unit: Option<&ColumnUnit>) -> Result<f64, &'static str> {
         let has_comma = self.separator != b',' && cell.contains(',');
-        if has_comma || cell.contains('.') {
-            if *self.decimal_comma.get_or_insert(has_comma) != has_comma {
-                return Err(if has_comma {
-                    "expected decimal points as in the numbers before, found a comma"
-                } else {
-                    "expected decimal commas as in the numbers before, found a point"
-                });
-            }
+        if (has_comma || cell.contains('.'))
+            && *self.decimal_comma.get_or_insert(has_comma) != has_comma
+        {
+            return Err(if has_comma {
+                "expected decimal points as in the numbers before, found a comma"
+            } else {
+                "expected decimal commas as in the numbers before, found a point"
+            });
         }
         let with_point = if has_comma { cell.replace(',', ".").into() } else { Cow::from(cell) };
         let value = match unit {
