@@ -22,14 +22,21 @@
 //! - a tree in flight whose joints are driven or tied: its joints keep the explicit step, and its
 //!   base turns at the velocity of the momentum in the middle of the step.
 
-use nalgebra::{Matrix3, Vector3};
+mod body;
+mod flight;
+mod midpoint;
+mod momentum;
 
-use crate::inverse_dynamics::{InverseDynamics, coriolis_force, gravity_force, inverse_dynamics};
+use nalgebra::Vector3;
+
+use crate::inverse_dynamics::{InverseDynamics, inverse_dynamics};
 use crate::kinematics::Kinematics;
-use crate::manifold::{difference, integrate, quaternion_exp, quaternion_to_rotation};
+use crate::manifold::{difference, quaternion_to_rotation};
 use crate::mass_factor::MassFactor;
-use crate::mass_matrix::{MassMatrix, mass_matrix};
+use crate::mass_matrix::MassMatrix;
 use crate::model::{Model, Tree};
+use body::replace_body;
+pub use body::turn_of;
 
 /// A tree with `Δt (Σ|ω|)²` below this [1/s] keeps the explicit drift: its relative error of
 /// kinetic energy is then less than 1e-7 in a second.
@@ -41,11 +48,6 @@ const SUPPORT: [f64; 2] = [1e-6, 1e-9];
 const DRIVEN: f64 = 1e-9;
 /// Largest number of iterations of the implicit midpoint rule.
 const MOST_ITERATIONS: usize = 24;
-/// Largest number of substeps if the iterations do not converge in the whole step.
-const MOST_PARTS: usize = 16;
-/// Change of velocity at which the iterations have converged: relative to the error of the midpoint
-/// rule in a step, `(h w)³ w` at the rates `w = Σ|ω|`, and relative to w, for rounding.
-const CONVERGED: [f64; 2] = [1e-4, 1e-13];
 
 /// Support of a tree by forces.
 enum Hold {
@@ -241,254 +243,6 @@ impl InertialStep {
         }
         if base > 0 && !is_supported { Hold::Flies } else { Hold::Held }
     }
-
-    /// Drift of a floating tree whose joints are driven. Joints keep the explicit step, including
-    /// ties between them, and the base takes the momentum that weight leaves.
-    ///
-    /// At constant joint rates, ω is the angular velocity of the momentum in the middle of the
-    /// step. It turns the base, by iteration; the velocity and position at the end follow from the
-    /// momentum.
-    fn fly(
-        &mut self,
-        model: &Model,
-        t: usize,
-        (configuration, velocity): (&[f64], &[f64]),
-        step: f64,
-        acceleration: &mut [f64],
-        shift: &mut [f64],
-    ) -> bool {
-        let tree = &model.trees[t];
-        let (v, q) = (tree.v.start, tree.q.start);
-        let before = TreeMomentum::of(model, &self.kinematics, t);
-        let linear = before.linear + model.gravity * (before.mass * step);
-        let center = before.center + linear * (step / before.mass);
-        for (i, end) in self.velocity.iter_mut().enumerate() {
-            *end = velocity[i] + step * acceleration[i];
-        }
-        let mut omega = 0.5 * (three(&velocity[v + 3..]) + three(&self.velocity[v + 3..]));
-        let mut is_good = false;
-        for _ in 0..MOST_ITERATIONS {
-            self.velocity[v + 3..v + 6].copy_from_slice(omega.as_slice());
-            for (increment, velocity) in self.increment.iter_mut().zip(&self.velocity) {
-                *increment = 0.5 * step * velocity;
-            }
-            integrate(model, configuration, &self.increment, &mut self.q_middle);
-            self.kinematics.update(model, &self.q_middle, &self.velocity);
-            let middle = TreeMomentum::of(model, &self.kinematics, t);
-            let Some(inverse) = middle.inertia.try_inverse() else { return false };
-            let change = inverse * (before.angular - middle.angular);
-            omega += change;
-            let scale = omega.norm() + turning(tree, velocity);
-            if !change.norm().is_finite() {
-                return false;
-            }
-            if change.norm() <= 1e-13 * scale {
-                is_good = true;
-                break;
-            }
-        }
-        if !is_good {
-            return false;
-        }
-        self.velocity[v + 3..v + 6].copy_from_slice(omega.as_slice());
-        for (increment, velocity) in self.increment.iter_mut().zip(&self.velocity) {
-            *increment = step * velocity;
-        }
-        integrate(model, configuration, &self.increment, &mut self.q_end);
-        self.kinematics.update(model, &self.q_end, &self.velocity);
-        let end = TreeMomentum::of(model, &self.kinematics, t);
-        let Some(inverse) = end.inertia.try_inverse() else { return false };
-        let spin = inverse * (before.angular - end.angular);
-        let speed = (linear - end.linear) / end.mass - spin.cross(&end.arm);
-        for k in 0..3 {
-            let (at, turn) = (self.velocity[v + k] + speed[k], omega[k] + spin[k]);
-            let path = self.q_end[q + k] + center[k] - end.center[k] - configuration[q + k];
-            acceleration[v + k] = (at - velocity[v + k]) / step;
-            acceleration[v + 3 + k] = (turn - velocity[v + 3 + k]) / step;
-            shift[v + k] = path / step - at;
-            shift[v + 3 + k] = omega[k] - turn;
-        }
-        true
-    }
-
-    /// Writes `kicked`, and `velocity` and `q_end` at the end of the drift, with the kinematics at
-    /// the start. Returns true if all substeps converged.
-    fn drift(
-        &mut self,
-        model: &Model,
-        (configuration, velocity): (&[f64], &[f64]),
-        step: f64,
-        acceleration: &[f64],
-    ) -> bool {
-        if !self.explicit_drift(model) {
-            return false;
-        }
-        for (i, kicked) in self.kicked.iter_mut().enumerate() {
-            *kicked = velocity[i] + step * (acceleration[i] - self.explicit[i]);
-        }
-        let mut parts = 1;
-        while parts <= MOST_PARTS {
-            self.q.copy_from_slice(configuration);
-            self.velocity.copy_from_slice(&self.kicked);
-            let mut is_good = true;
-            for part in 0..parts {
-                if part > 0 || parts > 1 {
-                    self.kinematics.update(model, &self.q, &self.velocity);
-                    is_good = self.explicit_drift(model);
-                }
-                is_good = is_good && self.midpoint(model, step / parts as f64);
-                if !is_good {
-                    break;
-                }
-                self.q.copy_from_slice(&self.q_end);
-            }
-            if is_good {
-                return true;
-            }
-            parts *= 2;
-        }
-        false
-    }
-
-    /// Writes `explicit = −M⁻¹ C ν` with the factor of M, at the present kinematics.
-    fn explicit_drift(&mut self, model: &Model) -> bool {
-        mass_matrix(model, &self.kinematics, &mut self.mass);
-        if self.factor.factorize(&self.mass).is_err() {
-            return false;
-        }
-        coriolis_force(model, &self.kinematics, &mut self.workspace, &mut self.explicit);
-        self.explicit.iter_mut().for_each(|c| *c = -*c);
-        self.factor.solve_in_place(&mut self.explicit);
-        true
-    }
-
-    /// One step of the implicit midpoint rule from (`q`, `velocity`) to (`q_end`, `velocity`):
-    /// `M(q_m) a + C(q_m, ν_m) ν_m = 0`, `ν_m = ν + ½ h a`, `q_m = q ⊕ ½ h ν_m`, by iterations
-    /// with the factor of M(q).
-    fn midpoint(&mut self, model: &Model, h: f64) -> bool {
-        self.drift.copy_from_slice(&self.explicit);
-        let trees = self.active.iter().zip(&model.trees).filter(|(active, _)| **active);
-        let rate = trees.map(|(_, tree)| turning(tree, &self.velocity)).fold(0.0, f64::max);
-        let good = rate * (CONVERGED[0] * (h * rate).powi(3)).max(CONVERGED[1]);
-        let mut before = f64::INFINITY;
-        for iteration in 0..MOST_ITERATIONS {
-            for (i, middle) in self.middle.iter_mut().enumerate() {
-                *middle = self.velocity[i] + 0.5 * h * self.drift[i];
-                self.increment[i] = 0.5 * h * *middle;
-            }
-            integrate(model, &self.q, &self.increment, &mut self.q_middle);
-            self.kinematics.update(model, &self.q_middle, &self.middle);
-            let (kinematics, workspace) = (&self.kinematics, &mut self.workspace);
-            inverse_dynamics(model, kinematics, &self.drift, workspace, &mut self.force);
-            gravity_force(model, kinematics, &mut self.weight);
-            for (force, weight) in self.force.iter_mut().zip(&self.weight) {
-                *force -= weight;
-            }
-            self.factor.solve_in_place(&mut self.force);
-            let mut change = 0.0f64;
-            for (_, tree) in self.active.iter().zip(&model.trees).filter(|(active, _)| **active) {
-                for i in tree.v.clone() {
-                    self.drift[i] -= self.force[i];
-                    change = change.max((h * self.force[i]).abs());
-                }
-            }
-            if !change.is_finite() || (iteration > 3 && change > 2.0 * before) {
-                return false;
-            }
-            if change <= good {
-                for (i, velocity) in self.velocity.iter_mut().enumerate() {
-                    self.increment[i] = h * (*velocity + 0.5 * h * self.drift[i]);
-                    *velocity += h * self.drift[i];
-                }
-                integrate(model, &self.q, &self.increment, &mut self.q_end);
-                return true;
-            }
-            before = change;
-        }
-        false
-    }
-
-    /// Gives floating bases at the end the momentum after the kick, and moves the centre of mass
-    /// along its straight path.
-    fn take_momentum(&mut self, model: &Model, configuration: &[f64], step: f64) {
-        let is_floating = |(active, tree): (&bool, &Tree)| *active && tree.is_floating();
-        if !self.active.iter().zip(&model.trees).any(is_floating) {
-            return;
-        }
-        // Centre, momenta and velocity of the kick are compared with those at the end.
-        self.middle.copy_from_slice(&self.velocity);
-        self.kinematics.update(model, configuration, &self.kicked);
-        for (t, tree) in model.trees.iter().enumerate() {
-            if self.active[t] && tree.is_floating() {
-                let of_kick = TreeMomentum::of(model, &self.kinematics, t);
-                let to = &mut self.force[tree.v.start..tree.v.start + 6];
-                to[..3].copy_from_slice(of_kick.linear.as_slice());
-                to[3..].copy_from_slice(of_kick.angular.as_slice());
-                let end = of_kick.center + of_kick.linear * (step / of_kick.mass);
-                self.weight[tree.v.start..tree.v.start + 3].copy_from_slice(end.as_slice());
-            }
-        }
-        self.kinematics.update(model, &self.q_end, &self.velocity);
-        for (t, tree) in model.trees.iter().enumerate() {
-            if !(self.active[t] && tree.is_floating()) {
-                continue;
-            }
-            let at_end = TreeMomentum::of(model, &self.kinematics, t);
-            let wanted = &self.force[tree.v.start..tree.v.start + 6];
-            let linear = three(wanted) - at_end.linear;
-            let angular = three(&wanted[3..]) - at_end.angular;
-            let Some(inverse) = at_end.inertia.try_inverse() else { continue };
-            let spin = inverse * angular;
-            let speed = linear / at_end.mass - spin.cross(&at_end.arm);
-            let path = three(&self.weight[tree.v.start..]) - at_end.center;
-            for k in 0..3 {
-                self.velocity[tree.v.start + k] += speed[k];
-                self.velocity[tree.v.start + 3 + k] += spin[k];
-                self.q_end[tree.q.start + k] += path[k];
-            }
-        }
-    }
-}
-
-/// Momentum of a floating tree, in world axes.
-struct TreeMomentum {
-    mass: f64,
-    /// Centre of mass in world coordinates, and its position from the base, in world axes [m].
-    center: Vector3<f64>,
-    arm: Vector3<f64>,
-    /// Linear momentum [kg m/s], and angular momentum about the centre of mass [kg m²/s].
-    linear: Vector3<f64>,
-    angular: Vector3<f64>,
-    /// Inertia of the tree with its joints locked, about the centre of mass [kg m²].
-    inertia: Matrix3<f64>,
-}
-
-impl TreeMomentum {
-    fn of(model: &Model, kinematics: &Kinematics, t: usize) -> Self {
-        let (tree, origin) = (&model.trees[t], &kinematics.origins[t]);
-        let root = kinematics.body(tree.bodies.start);
-        let mass = model.bodies[tree.bodies.start].subtree_mass;
-        let arm = root.subtree_moment / mass;
-        let (mut linear, mut angular) = (Vector3::zeros(), Vector3::zeros());
-        for i in tree.bodies.clone() {
-            let state = kinematics.body(i);
-            let v = &state.velocity;
-            let share =
-                (v.linear + v.angular.cross(&state.center)) * model.bodies[i].inertia.mass();
-            linear += share;
-            angular += (state.center - arm).cross(&share) + state.inertia.times(&v.angular);
-        }
-        let about_base = root.subtree_inertia.to_matrix();
-        let steiner = (Matrix3::identity() * arm.norm_squared() - arm * arm.transpose()) * mass;
-        Self {
-            mass,
-            center: origin.position + arm,
-            arm,
-            linear: linear + origin.velocity * mass,
-            angular,
-            inertia: about_base - steiner,
-        }
-    }
 }
 
 /// True if a force other than weight acts on a body whose centre of mass has acceleration `push`.
@@ -515,118 +269,11 @@ fn all_fly(model: &Model, q: &[f64], velocity: &[f64], acceleration: &[f64]) -> 
     })
 }
 
-/// Drift of a body that floats alone; q and ν are those of the body.
-fn replace_body(
-    model: &Model,
-    tree: &Tree,
-    (q, nu): (&[f64], &[f64]),
-    step: f64,
-    (acceleration, shift): (&mut [f64], &mut [f64]),
-) -> bool {
-    let inertia = &model.bodies[tree.bodies.start].inertia;
-    let moments = inertia.about_center_of_mass();
-    let Some(inverse) = moments.try_inverse().filter(|_| inertia.mass() > 0.0) else {
-        return false;
-    };
-    // world_from_body
-    let r = quaternion_to_rotation([q[3], q[4], q[5], q[6]]);
-    let arm = r * inertia.center_of_mass();
-    let (velocity, omega) = (three(nu), three(&nu[3..]));
-    let (linear, angular) = (three(acceleration), three(&acceleration[3..]));
-
-    let push = linear + angular.cross(&arm) + omega.cross(&omega.cross(&arm));
-    if is_pushed(model, push, omega) {
-        return false;
-    }
-
-    // Kick of the centre of mass, and of the angular momentum in body axes.
-    let kicked = velocity + omega.cross(&arm) + step * push;
-    let in_body = r.tr_mul(&omega);
-    let spin = moments * in_body;
-    let momentum = spin + step * (moments * r.tr_mul(&angular)) + step * in_body.cross(&spin);
-
-    let Some((turn, momentum)) = turn_of(&moments, &inverse, &momentum, step) else {
-        return false;
-    };
-    let end = r * rotation(&turn);
-    let arm_at_end = end * inertia.center_of_mass();
-    let omega_at_end = end * (inverse * momentum);
-    let velocity_at_end = kicked - omega_at_end.cross(&arm_at_end);
-    let moves = kicked + (arm - arm_at_end) / step;
-    let turns = r * turn / step;
-    for k in 0..3 {
-        acceleration[k] = (velocity_at_end[k] - velocity[k]) / step;
-        acceleration[3 + k] = (omega_at_end[k] - omega[k]) / step;
-        shift[k] = moves[k] - velocity_at_end[k];
-        shift[3 + k] = turns[k] - omega_at_end[k];
-    }
-    true
-}
-
-/// Turn `Δt ω` [rad] of a free body over a step, and its angular momentum afterwards, both in body
-/// axes: the energy-momentum rule of the module, by Newton's method.
-///
-/// | symbol | argument | shape | meaning |
-/// |---|---|---|---|
-/// | I, I⁻¹ | `moments`, `inverse` | 3 × 3 | inertia about the centre of mass [kg m²] |
-/// | Π | `momentum` | 3 | at the beginning, in body axes [kg m²/s] |
-/// | Δt | `step` | | [s] |
-///
-/// `None` if it does not converge.
-pub fn turn_of(
-    moments: &Matrix3<f64>,
-    inverse: &Matrix3<f64>,
-    momentum: &Vector3<f64>,
-    step: f64,
-) -> Option<(Vector3<f64>, Vector3<f64>)> {
-    // Newton on the mean ω: I ω − Π + ½ Δt' ω × I ω = 0.
-    let mut omega = inverse * momentum;
-    let size = momentum.norm();
-    for _ in 0..MOST_ITERATIONS {
-        let stretched = step * stretch(step * omega.norm());
-        let mean = moments * omega;
-        let residual = mean - momentum + 0.5 * stretched * omega.cross(&mean);
-        if residual.norm() <= 4.0 * f64::EPSILON * size {
-            break;
-        }
-        let slope =
-            moments + 0.5 * stretched * (omega.cross_matrix() * moments - mean.cross_matrix());
-        omega -= slope.try_inverse()? * residual;
-    }
-    let turn = omega * (step * angle_ratio(step * omega.norm()));
-    let after = rotation(&turn).tr_mul(momentum);
-    let energy = momentum.dot(&(inverse * momentum));
-    let change = after.dot(&(inverse * after)) - energy;
-    (change.abs() <= 1e-9 * energy).then_some((turn, after))
-}
-
-/// Turn of a step [rad] from which Cayley's transform is used.
-const LONGEST_EXACT_TURN: f64 = 2.0;
-
-/// `Δt'/Δt` at the turn `x = Δt |ω|`: `tan(x/2)/(x/2)`.
-fn stretch(turn: f64) -> f64 {
-    let half = 0.5 * turn.min(LONGEST_EXACT_TURN);
-    if half < 1e-4 { 1.0 + half * half / 3.0 } else { libm::tan(half) / half }
-}
-
-/// Angle of the turn over x: 1, and `2 atan(½ x Δt'/Δt)/x` beyond [`LONGEST_EXACT_TURN`].
-fn angle_ratio(turn: f64) -> f64 {
-    if turn <= LONGEST_EXACT_TURN {
-        return 1.0;
-    }
-    2.0 * libm::atan(0.5 * turn * stretch(turn)) / turn
-}
-
 /// Sum of the rates of a tree, without the velocity of a floating base: a bound on how fast any of
 /// its bodies turns. Prismatic joints are included [rad/s, m/s].
 fn turning(tree: &Tree, velocity: &[f64]) -> f64 {
     let first = if tree.is_floating() { tree.v.start + 3 } else { tree.v.start };
     velocity[first..tree.v.end].iter().map(|rate| rate.abs()).sum()
-}
-
-/// Rotation by the vector `turn` [rad].
-fn rotation(turn: &Vector3<f64>) -> Matrix3<f64> {
-    quaternion_to_rotation(quaternion_exp(turn))
 }
 
 fn three(numbers: &[f64]) -> Vector3<f64> {
