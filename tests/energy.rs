@@ -40,7 +40,7 @@ fn run(text: &str) -> Run {
 fn body(solver: &str, step: &str, inertia: [f64; 3], spin: [f64; 3]) -> String {
     format!(
         "Diagram(
-            run: (stop: \"5 s\", step: \"{step}\", solver: {solver}),
+            run: (stop: \"10 s\", step: \"{step}\", solver: {solver}),
             robots: {{ \"b\": FreeBody(mass: 0.15, shape: Sphere(radius: 0.1), \
                 inertia: {inertia:?}, gravity: [0, 0, 0]) }},
             blocks: {{
@@ -56,7 +56,7 @@ fn body(solver: &str, step: &str, inertia: [f64; 3], spin: [f64; 3]) -> String {
     )
 }
 
-const BODIES: [([f64; 3], [f64; 3]); 12] = [
+const BODIES: [([f64; 3], [f64; 3]); 20] = [
     ([2.1e-4, 7.5e-6, 2.1e-4], [30.0, 40.0, 5.0]),
     ([2.1e-4, 7.5e-6, 2.1e-4], [10.0, 400.0, 30.0]),
     ([1.0e-4, 1.0e-4, 1.8e-4], [40.0, -30.0, 400.0]),
@@ -69,6 +69,14 @@ const BODIES: [([f64; 3], [f64; 3]); 12] = [
     ([0.3, 0.4, 0.5], [60.0, 50.0, -30.0]),
     ([1e-6, 3e-6, 3.9e-6], [90.0, 90.0, 90.0]),
     ([5.0, 3.0, 7.0], [-50.0, 40.0, 60.0]),
+    ([1.0e-4, 1.0e-4, 1.99e-4], [0.0, 1.0, 400.0]),
+    ([1.0e-4, 1.1e-4, 1.2e-4], [400.0, 0.0, 1.0]),
+    ([2.0, 2.0, 2.0], [100.0, 200.0, -300.0]),
+    ([1.0, 2.0, 2.5], [0.01, 100.0, 0.01]),
+    ([8.3e-4, 8.3e-4, 1.0e-6], [50.0, 0.0, 0.0]),
+    ([8.3e-4, 8.3e-4, 1.0e-6], [50.0, 0.0, 200.0]),
+    ([0.1, 0.1, 0.2], [20.0, -20.0, 20.0]),
+    ([0.02, 0.5, 0.51], [5.0, 5.0, 5.0]),
 ];
 
 #[test]
@@ -79,6 +87,34 @@ fn free_bodies_keep_their_energy_at_the_default_method() {
         assert!(drift < 1e-9, "body {i}: {drift:.1e}");
         assert!(warnings.is_empty(), "body {i}: {warnings:?}");
     }
+}
+
+/// Methods that do not keep energy: a run whose energy is off by a quarter at its end, or that
+/// stops, has a warning, and one that is within a hundredth has none.
+#[test]
+fn energy_that_a_method_makes_or_loses_is_a_warning() {
+    let (mut warned, mut silent) = (0, 0);
+    for (i, (inertia, spin)) in BODIES.into_iter().enumerate() {
+        for solver in ["Euler", "ImplicitEuler", "Rk4"] {
+            let Run { kinetic, warnings, is_fault } = run(&body(solver, "1 ms", inertia, spin));
+            let end = kinetic[kinetic.len() - 1] / kinetic[0] - 1.0;
+            let names: Vec<_> = warnings.iter().map(|one| &one.name[..]).collect();
+            let has = |name: &str| names.contains(&name);
+            if end > 0.25 {
+                assert!(has("makes-energy"), "body {i}, {solver}: {end:+.2}, {names:?}");
+                warned += 1;
+            } else if end < -0.25 {
+                assert!(has("loses-energy"), "body {i}, {solver}: {end:+.2}, {names:?}");
+                warned += 1;
+            } else if is_fault {
+                assert!(!names.is_empty(), "body {i}, {solver}");
+            } else if end.abs() < 0.01 {
+                assert!(names.is_empty(), "body {i}, {solver}: {end:+.1e}, {warnings:?}");
+                silent += 1;
+            }
+        }
+    }
+    assert!(warned >= 10 && silent >= 10, "{warned} warned, {silent} silent");
 }
 
 /// A pendulum of 1 kg m² without weight under a sampled damper, `ω⁺ = (1 − Δt d) ω`: its speed

@@ -6,7 +6,8 @@ use legwork_block::{
     OutputCx, Ports, Report, ResetCx, Sizes, Time, UpdateCx, Vector, block, parameters, ports,
 };
 use legwork_contact::{
-    ContactAssembly, ContactMode, ContactRows, Impact as Law, ImpactMode, ImpactProblem, next_mode,
+    BounceProblem, Bounces, ContactAssembly, ContactMode, ContactRows, Impact as Law, ImpactMode,
+    ImpactProblem, next_mode,
 };
 use legwork_mechanics::{ClosedChain, PackedFactor, pack_dense};
 use legwork_qp::{
@@ -42,8 +43,10 @@ use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState};
 /// of `mu`.
 ///
 /// A contact with `restitution` e that meets faster than `bounce_speed` parts at e times its speed
-/// (Newton): the impulses are those of an inelastic impact at `(1 + e) v`. It is open afterwards.
-/// With friction that law may give energy where several contacts strike at once.
+/// (Newton). It is open afterwards. A closed contact that this impact makes approach is struck in
+/// turn, at the same instant: in a row of balls at e = 1 the last one leaves alone. Without friction
+/// energy is kept at e = 1 and never grows; with friction, several contacts that strike at once may
+/// give energy.
 ///
 /// Any solver block finds the impulses: `needs: { "solve": Use("qp") }`. Without it an active set
 /// solves the problem with a pyramid; a circular cone takes a few such solves. `Stick` and the
@@ -205,6 +208,11 @@ pub struct Scratch {
     own_friction: Vec<f64>,
     friction: Vec<f64>,
     closed: Vec<f64>,
+    /// Restitution, normal velocity before and least after the impact, k.
+    restitution: Vec<f64>,
+    approach: Vec<f64>,
+    separation: Vec<f64>,
+    reflections: Bounces,
     /// ν⁺ and the impulses of a reset, nv and 3k.
     nu_plus: Vec<f64>,
     impulse: Vec<f64>,
@@ -252,6 +260,7 @@ fn strike(
     let step = if time.step > 0.0 { time.step } else { 1e-3 };
     let Scratch { law, solver, assembly, tree, chain, mass, packed, .. } = work;
     let Scratch { jacobian, inertia, velocity, jump, friction, own_friction, closed, .. } = work;
+    let Scratch { restitution, approach, separation, reflections, .. } = work;
     let (dynamics, points) = (inputs.get(plan.dynamics), inputs.get(plan.points));
     packed.copy_from_slice(dynamics.factor);
     if dynamics.has_passive_forces() {
@@ -261,12 +270,12 @@ fn strike(
     }
     let factor = tree.read(packed).map_err(|error| Fault::new(error.to_string()))?;
     stack_jacobian(&points, (closed, None), jacobian);
+    let mut is_bounce = false;
     for (i, contact) in points.iter().enumerate() {
         own_friction[i] = contact.own_friction().unwrap_or(friction[i]);
         velocity[3 * i..3 * i + 3].copy_from_slice(contact.velocity);
-        if bounces(&contact, bounce_speed) {
-            velocity[3 * i + 2] *= 1.0 + contact.restitution;
-        }
+        (restitution[i], approach[i]) = (contact.restitution, contact.velocity[2]);
+        is_bounce |= bounces(&contact, bounce_speed);
     }
 
     // G, and the velocities after what constraints do to them by themselves.
@@ -283,6 +292,19 @@ fn strike(
         friction: own_friction,
     };
     assembly.respond(factor, jump, chain, &mut rows);
+    if is_bounce {
+        let problem = BounceProblem {
+            inverse_inertia: inertia,
+            restitution,
+            velocity: approach,
+            active: closed,
+            bounce_speed,
+        };
+        reflections.find(&problem, |_, _| true, separation);
+        for (i, speed) in separation.iter().enumerate().filter(|(_, speed)| !speed.is_nan()) {
+            velocity[3 * i + 2] -= speed;
+        }
+    }
     let floating = Some(dynamics.floating_mass()).filter(|&mass| mass > 0.0);
     let weight = floating.unwrap_or(dynamics.mass_matrix[0]) * SCALE_GRAVITY;
     let problem = ImpactProblem {
@@ -365,6 +387,10 @@ impl Block for Impact {
             own_friction: vec![0.0; count],
             friction: friction_of(&self.mu, count).unwrap_or_default(),
             closed: vec![0.0; count],
+            restitution: vec![0.0; count],
+            approach: vec![0.0; count],
+            separation: vec![f64::NAN; count],
+            reflections: Bounces::default(),
             nu_plus: vec![0.0; nv],
             impulse: vec![0.0; rows],
         }

@@ -75,7 +75,7 @@ use serde::{Deserialize, Serialize};
 /// energy comes back when v does. With `EulerAngles` the drift of a base that turns is of first
 /// order.
 ///
-/// Every 32nd step is compared with the balance `T⁺ − T = Δt ½ (ν + ν⁺)ᵀ(M ν̇ + C ν)`. If energy
+/// One step in 32 is compared with the balance `T⁺ − T = Δt ½ (ν + ν⁺)ᵀ(M ν̇ + C ν)`. If energy
 /// that no force accounts for exceeds a tenth of the initial energy and the work of all forces, the
 /// run warns: `makes-energy` or `loses-energy`, with the factor. `Euler` is checked too. The
 /// warning `chatters` names a coordinate whose speed alternates by more than 0.1 m/s or rad/s in 64

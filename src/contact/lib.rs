@@ -9,6 +9,7 @@
 //! - [`collision`]: nearby points of balls, cuboids, capsules, cylinders and convex hulls.
 //! - [`rigid`]: the rigid contact problem at velocity level (the default) and at acceleration
 //!   level; closed chains and fixed frames are eliminated before.
+//! - [`bounce`]: impacts with restitution, in chains too.
 //! - [`impact`]: inelastic impacts that stick, slide or act along the normal only.
 //! - [`compliant`]: spring-damper contact with regularised friction, explicit.
 //! - [`implicit`]: the same law with the force at the end of the step, for large steps.
@@ -38,6 +39,7 @@
 // Each of these says why no input reaches it.
 #![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
 
+pub mod bounce;
 pub mod collision;
 pub mod compliant;
 pub mod free_bodies;
@@ -53,6 +55,7 @@ mod surface;
 pub mod touch;
 mod triangle_mesh;
 
+pub use bounce::{BounceProblem, Bounces};
 pub use compliant::{CompliantContact, FrictionShape};
 pub use geometry::{
     ContactPoint, Plane, contact_frame, contact_frame_spin, point_bias_acceleration,

@@ -108,8 +108,7 @@ fn predicted_forces_keep_the_arm_on_its_path_and_the_box_in_the_hand() {
 #[test]
 fn models_of_complementarity_keep_the_box_in_worlds_of_their_law() {
     // The authors' data have a spike of 251 N m of sensed forces.
-    let is_good =
-        |found: &Figures| found.torque < 251.0 && found.mean < 1e-4 && found.held > 2.999;
+    let is_good = |found: &Figures| found.torque < 251.0 && found.mean < 1e-4 && found.held > 2.999;
     for world in ["lcp", "coulomb"] {
         let variants = [("controller", "lcp_mu"), ("world", world)];
         let case = Case { file: ARM, set: &[("mu", "1")], variants: &variants, patches: &[] };

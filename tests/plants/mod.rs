@@ -4,6 +4,7 @@
 mod balance;
 mod biped;
 mod constraint_solver;
+mod cradle;
 mod floating_base;
 mod friction;
 mod gaits;

@@ -1,7 +1,7 @@
 //! The problem of one step, from the buses.
 
 use legwork_block::{Fault, Inputs, Outcome, Outputs};
-use legwork_contact::{ContactAssembly, ContactRows};
+use legwork_contact::{BounceProblem, Bounces, ContactAssembly, ContactRows};
 use legwork_linalg::all_finite;
 use legwork_mechanics::{ClosedChain, PackedFactor};
 
@@ -25,6 +25,11 @@ pub struct Work {
     motion: Vec<f64>,
     /// The output `active` as it was, k: where G and J may be other than zero.
     was_active: Vec<f64>,
+    /// Restitution, normal velocity before and least after the step, k.
+    restitution: Vec<f64>,
+    approach: Vec<f64>,
+    separation: Vec<f64>,
+    bounces: Bounces,
 }
 
 impl Work {
@@ -37,6 +42,10 @@ impl Work {
             friction,
             motion: vec![0.0; nv],
             was_active: vec![0.0; count],
+            restitution: vec![0.0; count],
+            approach: vec![0.0; count],
+            separation: vec![f64::NAN; count],
+            bounces: Bounces::default(),
         }
     }
 }
@@ -77,7 +86,8 @@ impl GaussContact {
         work: &mut Work,
     ) -> Outcome {
         let (dynamics, points) = (inputs.get(plan.dynamics), inputs.get(plan.points));
-        let Work { assembly, tree, chain, friction, motion, was_active } = work;
+        let Work { assembly, tree, chain, friction, motion, was_active, .. } = work;
+        let Work { restitution, approach, separation, bounces, .. } = work;
         let [inertia, bias, mu, active, compliance, gap, scale, sides, inscribed, jacobian] =
             outputs.leaves([
                 plan.problem.leaf(ContactProblemBus::INVERSE_INERTIA),
@@ -151,25 +161,37 @@ impl GaussContact {
             friction: mu,
         };
         let is_finite = assembly.respond(factor, motion, chain, &mut rows);
-        // v⁺ ≥ −e v in place of a gap that is not negative, where that is more.
-        let recovery = plan.ground.recovery;
-        let mut bounces = false;
-        let count = if is_velocity { active.len() } else { 0 };
-        for i in (0..count).filter(|i| active[*i] != 0.0) {
-            let restitution = points.leaf(i, ContactBus::RESTITUTION)[0];
-            if restitution <= 0.0 {
-                continue;
-            }
-            let approach = points.leaf(i, ContactBus::VELOCITY)[2];
-            let closing = approach.min(time_step * bias[3 * i + 2]);
-            let is_fast = approach < -self.bounce_speed.value();
-            if is_fast && gap[i] + time_step * closing < 0.0 {
-                bounces = true;
-                let way = recovery.way(gap[i], time_step) / (time_step * time_step);
-                bias[3 * i + 2] += (restitution * approach / time_step - way).min(0.0);
+        // A contact that bounces separates at v⁺ ≥ −e v, in place of a gap that is not negative.
+        let free = |i: usize, bias: &[f64]| time_step * bias[3 * i + 2];
+        let closes = |i: usize, v: f64, bias: &[f64]| {
+            let gained = v - points.leaf(i, ContactBus::VELOCITY)[2];
+            gap[i] + time_step * v.min(free(i, bias) + gained) < 0.0
+        };
+        let mut is_bounce = false;
+        for i in 0..active.len() {
+            restitution[i] = points.leaf(i, ContactBus::RESTITUTION)[0];
+            approach[i] = points.leaf(i, ContactBus::VELOCITY)[2];
+            is_bounce |= is_velocity
+                && active[i] != 0.0
+                && restitution[i] > 0.0
+                && approach[i] < -self.bounce_speed.value()
+                && closes(i, approach[i], bias);
+        }
+        if is_bounce {
+            let problem = BounceProblem {
+                inverse_inertia: inertia,
+                restitution,
+                velocity: approach,
+                active,
+                bounce_speed: self.bounce_speed.value(),
+            };
+            bounces.find(&problem, |i, v| closes(i, v, bias), separation);
+            for (i, speed) in separation.iter().enumerate().filter(|(_, speed)| !speed.is_nan()) {
+                let way = plan.ground.recovery.way(gap[i], time_step) / (time_step * time_step);
+                bias[3 * i + 2] += (-speed / time_step - way).min(0.0);
             }
         }
-        if bounces && self.stiffness.is_some() {
+        if is_bounce && self.stiffness.is_some() {
             let message = "contacts have a restitution, and the ground a stiffness: expected one";
             return Err(Fault::new(message));
         }

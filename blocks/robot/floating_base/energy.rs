@@ -8,6 +8,9 @@ use crate::robot::model::RobotModel;
 
 /// One step in this many has its balance computed; it represents them all.
 const EVERY: u64 = 32;
+/// 2⁶⁴ over the golden ratio: its multiples, modulo 2⁶⁴, are spread evenly and follow no period, so
+/// that a spin cannot be sampled at one of its angles alone.
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Energy made or lost by steps, over the initial energy and the work of all forces, from which the
 /// run warns [1].
 const MADE: f64 = 0.1;
@@ -68,7 +71,7 @@ impl EnergyWatch {
 
     /// True if the balance of this step, with velocity ν, must be computed.
     pub(super) fn wants_balance(&mut self, nu: &[f64], step: f64) -> bool {
-        let is_due = self.steps.is_multiple_of(EVERY);
+        let is_due = self.steps.wrapping_mul(SPREAD) < u64::MAX / EVERY;
         self.steps += 1;
         let speed: f64 = nu.iter().map(|rate| rate.abs()).sum();
         is_due && step * speed * speed > LEAST_GROWTH
