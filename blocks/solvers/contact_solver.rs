@@ -82,16 +82,19 @@ impl Circular {
         })
     }
 
-    /// Solves by the method, from its warm start in the first pass.
+    /// Solves by the method: from `guess`, the forces of the step before, if contacts slide in it,
+    /// else from the method's warm start in the first pass.
     fn solve(
         &mut self,
         method: &mut Method,
         given: &Given<'_>,
-        start: &mut [f64],
+        (start, guess): (&mut [f64], Option<&[f64]>),
         forces: &mut [f64],
     ) -> Result<Solution, Box<Fault>> {
         let Self { passes, warm, jacobian } = self;
-        passes.solve(&given.problem, forces, |pass, forces| {
+        warm.clear();
+        warm.extend_from_slice(start);
+        let solved = passes.solve(&given.problem, forces, guess, |pass, forces| {
             if pass.directions.is_empty() {
                 let found =
                     (method.solve)(&Given { problem: pass.problem, ..*given }, start, forces);
@@ -110,7 +113,11 @@ impl Circular {
             }
             let turned = Given { problem: pass.problem, jacobian, factor: given.factor };
             (method.solve)(&turned, warm, forces)
-        })
+        });
+        if passes.is_from_guess() {
+            start.copy_from_slice(warm);
+        }
+        solved
     }
 }
 
@@ -243,7 +250,10 @@ where
             warm.copy_from_slice(cx.state.warm());
         }
         solution = match circular {
-            Some(circular) => circular.solve(method, &given, &mut warm[own..], forces)?,
+            Some(circular) => {
+                let guess = if i == 0 { cx.state.last() } else { None };
+                circular.solve(method, &given, (&mut warm[own..], guess), forces)?
+            }
             None => (method.solve)(&given, &mut warm[own..], forces)?,
         };
         if i == 0 {

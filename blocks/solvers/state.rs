@@ -101,6 +101,11 @@ impl SolverState {
         Self { x: vec![0.0; dim], warm: vec![0.0; warm_len], ..Self::default() }
     }
 
+    /// The unknowns of the last step, if there was one.
+    pub(crate) fn last(&self) -> Option<&[f64]> {
+        self.has_x.then_some(&self.x[..])
+    }
+
     /// What the method starts from.
     pub(crate) fn warm(&self) -> &[f64] {
         &self.warm

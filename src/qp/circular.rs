@@ -53,12 +53,16 @@ pub struct CircularPasses {
     last_resort: AcceleratedGradient,
     /// True if the last problem used it.
     is_last_resort: bool,
+    /// True if the last problem was solved from a guess.
+    is_from_guess: bool,
 }
 
 /// Sides of the pyramids that [`CircularPasses`] uses.
 pub const CIRCULAR_SIDES: usize = 4;
 /// Largest number of passes.
 const PASSES: u32 = 30;
+/// Largest number of passes from a guess.
+const GUESS_PASSES: u32 = 8;
 /// Largest number of iterations of the last resort for one convex problem.
 const GRADIENTS: u32 = 2000;
 /// Largest number of them for all problems of a fixed point.
@@ -100,6 +104,7 @@ impl CircularPasses {
             best: Vec::new(),
             last_resort: AcceleratedGradient::new(contact_count, GRADIENTS, TOLERANCE),
             is_last_resort: false,
+            is_from_guess: false,
         };
         passes.reserve(contact_count);
         passes
@@ -115,6 +120,12 @@ impl CircularPasses {
         }
     }
 
+    /// True if the last problem was solved from the guess alone: its passes had turned axes only.
+    #[must_use]
+    pub fn is_from_guess(&self) -> bool {
+        self.is_from_guess
+    }
+
     /// Numbers kept for `contact_count` contacts.
     #[must_use]
     pub fn numbers(contact_count: u64) -> u64 {
@@ -123,6 +134,10 @@ impl CircularPasses {
 
     /// Solves `problem`, whose cone is circular; `pyramid` solves each [`Pass`] and writes its
     /// forces, in the axes of the pass. Allocates only if there are more contacts than before.
+    ///
+    /// If contacts slide in `guess`, the forces of a problem before (3k, \[N\]), the passes begin
+    /// there, without the first one; if that fails they begin anew. Without sliding contacts it has
+    /// no effect.
     ///
     /// `forces` (3k, \[N\]) lie in the cones. The residual of the outcome is that of [`kkt`] for
     /// the law; iterations are those of all passes.
@@ -136,11 +151,26 @@ impl CircularPasses {
         &mut self,
         problem: &ContactProblem<'_>,
         forces: &mut [f64],
+        guess: Option<&[f64]>,
         mut pyramid: impl FnMut(&Pass<'_>, &mut [f64]) -> Result<Outcome, E>,
     ) -> Result<Outcome, E> {
-        self.is_last_resort = false;
+        (self.is_last_resort, self.is_from_guess) = (false, false);
+        let mut wasted = 0;
+        if let Some(guess) = guess.filter(|guess| slides(problem, guess)) {
+            forces.copy_from_slice(guess);
+            let (best, iterations) = self.newton(problem, forces, GUESS_PASSES, &mut pyramid)?;
+            if self.is_accepted(problem, best) {
+                self.is_from_guess = true;
+                forces.copy_from_slice(&self.best);
+                return Ok(Outcome { status: status_of(best), iterations, residual: best });
+            }
+            wasted = iterations;
+            forces.fill(0.0);
+        }
         let first = ContactProblem { cone: &self.pyramid, ..*problem };
         let found = pyramid(&Pass { problem: first, directions: &[] }, forces)?;
+        let iterations = found.iterations.saturating_add(wasted);
+        let found = Outcome { iterations, ..found };
         match found.status {
             status if status.is_usable() && is_inside(problem, forces) => Ok(found),
             status if status.is_usable() => self.slide(problem, forces, found, pyramid),
@@ -161,12 +191,36 @@ impl CircularPasses {
         first: Outcome,
         mut pyramid: impl FnMut(&Pass<'_>, &mut [f64]) -> Result<Outcome, E>,
     ) -> Result<Outcome, E> {
+        let (best, iterations) = self.newton(problem, forces, PASSES - 1, &mut pyramid)?;
+        let iterations = iterations.saturating_add(first.iterations);
+        if self.is_accepted(problem, best) {
+            forces.copy_from_slice(&self.best);
+            return Ok(Outcome { status: status_of(best), iterations, residual: best });
+        }
+        Ok(self.by_gradients(problem, forces, best, iterations))
+    }
+
+    /// True if the passes may end with this residual: rounding is relative to the largest force.
+    fn is_accepted(&self, problem: &ContactProblem<'_>, best: f64) -> bool {
+        let largest = max_abs(&self.best) / problem.force_scale;
+        best <= SOLVED * largest.max(1.0) && best <= USABLE
+    }
+
+    /// Newton's passes from `forces`: the smallest residual, whose forces are `best`, and the
+    /// iterations of the solver.
+    fn newton<E>(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        forces: &mut [f64],
+        passes: u32,
+        pyramid: &mut impl FnMut(&Pass<'_>, &mut [f64]) -> Result<Outcome, E>,
+    ) -> Result<(f64, u32), E> {
         self.reserve(problem.contact_count());
         pull_inside(problem, forces);
         let mut residual = self.residual(problem, forces);
-        let (mut best, mut iterations, mut last) = (residual, first.iterations, f64::INFINITY);
+        let (mut best, mut iterations, mut last) = (residual, 0u32, f64::INFINITY);
         self.best.copy_from_slice(forces);
-        for _ in 1..PASSES {
+        for _ in 0..passes {
             // Quadratic convergence ends at the level of rounding.
             if best <= TOLERANCE || best <= SOLVED && residual > 0.5 * last {
                 break;
@@ -195,14 +249,7 @@ impl CircularPasses {
                 self.best.copy_from_slice(forces);
             }
         }
-        // Rounding is relative to the largest force.
-        let largest = max_abs(&self.best) / problem.force_scale;
-        let is_usable = best <= SOLVED * largest.max(1.0) && best <= USABLE;
-        if is_usable {
-            forces.copy_from_slice(&self.best);
-            return Ok(Outcome { status: status_of(best), iterations, residual: best });
-        }
-        Ok(self.by_gradients(problem, forces, best, iterations))
+        Ok((best, iterations))
     }
 
     /// Residual of the law; computes the acceleration that these forces cause.
@@ -371,6 +418,15 @@ fn is_inside(problem: &ContactProblem<'_>, forces: &[f64]) -> bool {
     })
 }
 
+/// True if a contact slides with these forces: its friction is at the limit.
+fn slides(problem: &ContactProblem<'_>, forces: &[f64]) -> bool {
+    forces.len() == problem.dim()
+        && forces.chunks_exact(3).zip(problem.friction).any(|(f, mu)| {
+            let reach = mu * f[2];
+            reach > 0.0 && f[0] * f[0] + f[1] * f[1] >= reach * reach * (1.0 - 1e-9)
+        })
+}
+
 /// Shortens friction to Coulomb's limit.
 fn pull_inside(problem: &ContactProblem<'_>, forces: &mut [f64]) {
     for (f, mu) in forces.chunks_exact_mut(3).zip(problem.friction) {
@@ -411,7 +467,9 @@ impl<S: ContactSolver> ContactSolver for CircularByPyramids<S> {
             return inner.solve(problem, forces);
         }
         let solved: Result<Outcome, std::convert::Infallible> =
-            passes.solve(problem, forces, |pass, forces| Ok(inner.solve(&pass.problem, forces)));
+            passes.solve(problem, forces, None, |pass, forces| {
+                Ok(inner.solve(&pass.problem, forces))
+            });
         solved.unwrap_or_else(|never| match never {})
     }
 }

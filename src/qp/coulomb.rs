@@ -132,13 +132,16 @@ impl CoulombIteration {
                 })
             });
         own.resize(forces.len(), 0.0);
-        let found = if problem.cone.sides() == 0 {
-            let pivoted: Result<Outcome, Infallible> =
-                passes.solve(problem, own, |pass, own| Ok(pivoting.solve(&pass.problem, own)));
-            pivoted.unwrap_or_else(|never| match never {})
-        } else {
-            pivoting.solve(problem, own)
-        };
+        let found =
+            if problem.cone.sides() == 0 {
+                let pivoted: Result<Outcome, Infallible> =
+                    passes.solve(problem, own, None, |pass, own| {
+                        Ok(pivoting.solve(&pass.problem, own))
+                    });
+                pivoted.unwrap_or_else(|never| match never {})
+            } else {
+                pivoting.solve(problem, own)
+            };
         if found.residual.is_nan() || found.residual >= left.residual {
             return left;
         }

@@ -180,7 +180,7 @@ fn coulombs_law_has_the_circular_cone_too() {
         let mut pivoting = StewartTrinkleSolver::new(count, CIRCULAR_SIDES);
         let mut passes = CircularPasses::new(SlidingLaw::Coulomb, count);
         let outcome: Result<Outcome, ()> =
-            passes.solve(&data.view(), &mut forces, |pass, forces| {
+            passes.solve(&data.view(), &mut forces, None, |pass, forces| {
                 Ok(pivoting.solve(&pass.problem, forces))
             });
         let outcome = outcome.unwrap();
@@ -205,4 +205,43 @@ fn bad_numbers_are_refused() {
     data.bias[0] = f64::NAN;
     let outcome = by_active_set(1).solve(&data.view(), &mut [0.0; 3]);
     assert_eq!(outcome.status, Status::InvalidData);
+}
+
+/// A problem that changes a little from step to step: from the forces of the step before the answer
+/// is the same, in fewer iterations.
+#[test]
+fn a_guess_changes_no_answer_and_saves_passes() {
+    let (mut cold, mut warm, mut guessed) = (0, 0, 0);
+    for seed in 0..30 {
+        let count = 4;
+        let mut data = random_definite(seed, count, ConeShape::circular());
+        data.regularisation = 1e-10;
+        let first = data.bias.clone();
+        let mut guess = vec![0.0; 3 * count];
+        for step in 0..10 {
+            let angle = 0.02 * f64::from(step);
+            for (i, b) in data.bias.iter_mut().enumerate() {
+                *b = first[i] * (1.0 + 0.3 * libm::sin(angle + i as f64));
+            }
+            let (mut a, mut b) = (vec![0.0; 3 * count], vec![0.0; 3 * count]);
+            let mut solver = by_active_set(count);
+            let outcome = solver.solve(&data.view(), &mut a);
+            let mut other = by_active_set(count);
+            let CircularByPyramids { inner, passes } = &mut other;
+            let solved: Result<Outcome, std::convert::Infallible> =
+                passes.solve(&data.view(), &mut b, Some(&guess), |pass, forces| {
+                    Ok(inner.solve(&pass.problem, forces))
+                });
+            let from_guess = solved.unwrap();
+            assert!(outcome.status.is_usable() && from_guess.status.is_usable());
+            let error = difference(&a, &b) / data.force_scale.max(max_abs(&a));
+            assert!(error < 1e-6, "{seed}, {step}: {error:.1e}");
+            cold += outcome.iterations;
+            warm += from_guess.iterations;
+            guessed += u32::from(passes.is_from_guess());
+            guess.copy_from_slice(&b);
+        }
+    }
+    assert!(guessed > 100, "{guessed} of 300 from the guess");
+    assert!(warm < cold, "{warm} and {cold} iterations");
 }
