@@ -77,7 +77,8 @@ use serde::{Deserialize, Serialize};
 ///
 /// One step in 32 is compared with the balance `T⁺ − T = Δt ½ (ν + ν⁺)ᵀ(M ν̇ + C ν)`. If energy
 /// that no force accounts for exceeds a tenth of the initial energy and the work of all forces, the
-/// run warns: `makes-energy` or `loses-energy`, with the factor. `Euler` is checked too. The
+/// run warns: `makes-energy` or `loses-energy`, with the factor. Every method is checked; with stages
+/// the work is that of the mean force of both ends, in steps that resolve it. The
 /// warning `chatters` names a coordinate whose speed alternates by more than 0.1 m/s or rad/s in 64
 /// consecutive steps: the step is too long for the forces on it.
 ///
@@ -121,9 +122,7 @@ use serde::{Deserialize, Serialize};
     keep corrects: bool = ports.solver() == Solver::SemiImplicitEuler;
     /// Step of the run [s].
     keep step: f64 = ports.step();
-    if is_single_stage || !limited.is_empty() {
-        ports.updates();
-    }
+    ports.updates();
     ports.continuous_state(ContinuousState::Second(manifold(&robot.model, &angles)));
     ports.guard(Crossing::Level);
     if !angles.is_empty() {
@@ -270,8 +269,7 @@ pub struct Watch {
 impl Block for FloatingBase {
     type State = Watch;
     type Memo = Seen;
-    /// Set for methods that add `Δt ν̇` to ν.
-    type Scratch = Option<Box<Drift>>;
+    type Scratch = Box<Drift>;
 
     fn state(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Watch {
         let limits = LimitWatch::of(plan.limited.len());
@@ -283,7 +281,7 @@ impl Block for FloatingBase {
     }
 
     fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Self::Scratch {
-        plan.is_single_stage.then(|| Box::new(Drift::new(&plan.robot.model)))
+        Box::new(Drift::new(&plan.robot.model))
     }
 
     fn clear_memo(&self, seen: &mut Seen) {
@@ -322,9 +320,15 @@ impl Block for FloatingBase {
 
     fn update(&self, plan: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         cx.state.limits.commit(cx.time.t, cx.memo);
-        let Some(drift) = cx.scratch else { return Ok(()) };
-        let (energy, time) = (&mut cx.state.energy, cx.time);
+        let (drift, energy, time) = (&mut **cx.scratch, &mut cx.state.energy, cx.time);
         let (nu, nu_dot) = (&cx.x[plan.position_len..], cx.inputs.get(plan.nu_dot));
+        if !plan.is_single_stage {
+            if energy.awaits_end() || energy.wants_balance(nu, time.step) {
+                plan.angles.configuration(&cx.x[..plan.position_len], &mut drift.q);
+                drift.pass(&plan.robot.model, (time.t, nu, nu_dot), energy);
+            }
+            return Ok(());
+        }
         energy.accelerate(time.t, time.step, nu_dot);
         if energy.wants_balance(nu, time.step) {
             plan.angles.configuration(&cx.x[..plan.position_len], &mut drift.q);
@@ -352,9 +356,8 @@ impl Block for FloatingBase {
 
     fn correct(&self, plan: &Self::Plan, cx: &mut CorrectCx<'_, Self>) -> bool {
         let (position, nu) = cx.x.split_at(plan.position_len);
-        let Some(drift) = cx.scratch else { return false };
-        plan.angles.configuration(position, &mut drift.q);
-        drift.replace(&plan.robot.model, nu, cx.time.step, cx.rate, cx.shift)
+        plan.angles.configuration(position, &mut cx.scratch.q);
+        cx.scratch.replace(&plan.robot.model, nu, cx.time.step, cx.rate, cx.shift)
     }
 
     fn guard(&self, plan: &Self::Plan, cx: &mut GuardCx<'_, Self>) {

@@ -77,6 +77,31 @@ impl EnergyBalance {
             write(t, [kinetic, work, after - kinetic - work]);
         }
     }
+
+    /// Forces and energy at an instant: `F = M ν̇ + C ν` (nv) in `force`, weight, contacts and joints
+    /// together, and the kinetic energy of each moving tree [J].
+    ///
+    /// O(n), allocates nothing.
+    ///
+    /// # Panics
+    /// If a slice has the wrong length.
+    pub fn at(
+        &mut self,
+        model: &Model,
+        (q, nu): (&[f64], &[f64]),
+        acceleration: &[f64],
+        force: &mut [f64],
+        mut write: impl FnMut(usize, f64),
+    ) {
+        let Self { kinematics, workspace, weight, .. } = self;
+        kinematics.update(model, q, nu);
+        inverse_dynamics(model, kinematics, acceleration, workspace, force);
+        gravity_force(model, kinematics, weight);
+        force.iter_mut().zip(weight).for_each(|(force, weight)| *force -= *weight);
+        for (t, _) in model.trees.iter().enumerate().filter(|(_, tree)| !tree.v.is_empty()) {
+            write(t, kinetic_energy_of(model, kinematics, t, nu));
+        }
+    }
 }
 
 /// Kinetic energy of a tree with the rotors of its motors, `½ νᵀMν` [J].

@@ -41,6 +41,8 @@ pub use body::turn_of;
 /// A tree with `Δt (Σ|ω|)²` below this [1/s] keeps the explicit drift: its relative error of
 /// kinetic energy is then less than 1e-7 in a second.
 const LEAST_GROWTH: f64 = 1e-7;
+/// The same for a tree with joints, whose drift costs as much as its dynamics [1/s].
+const LEAST_GROWTH_OF_TREE: f64 = 1e-5;
 /// Force on a floating tree, per mass, that counts as support [m/s²], and the share of rounding in
 /// it, per square of speed [m].
 const SUPPORT: [f64; 2] = [1e-6, 1e-9];
@@ -142,8 +144,8 @@ impl InertialStep {
         }
         let (mut any_body, mut any_tree) = (false, false);
         for (active, tree) in self.active.iter_mut().zip(&model.trees) {
-            *active = step * turning(tree, velocity).powi(2) > LEAST_GROWTH;
             let is_body = tree.is_floating() && tree.bodies.len() == 1;
+            *active = turns(tree, velocity, step);
             any_body |= *active && is_body;
             any_tree |= *active && !is_body;
         }
@@ -223,7 +225,7 @@ impl InertialStep {
         }
         // Bodies follow; which of them turn is computed again.
         for (active, tree) in self.active.iter_mut().zip(&model.trees) {
-            *active = step * turning(tree, velocity).powi(2) > LEAST_GROWTH;
+            *active = turns(tree, velocity, step);
         }
         is_replaced
     }
@@ -267,6 +269,12 @@ fn all_fly(model: &Model, q: &[f64], velocity: &[f64], acceleration: &[f64]) -> 
             + omega.cross(&omega.cross(&arm));
         !is_pushed(model, push, omega)
     })
+}
+
+/// True if a tree turns so fast that its explicit drift changes its energy.
+fn turns(tree: &Tree, velocity: &[f64], step: f64) -> bool {
+    let least = if tree.bodies.len() > 1 { LEAST_GROWTH_OF_TREE } else { LEAST_GROWTH };
+    step * turning(tree, velocity).powi(2) > least
 }
 
 /// Sum of the rates of a tree, without the velocity of a floating base: a bound on how fast any of

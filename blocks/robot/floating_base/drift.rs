@@ -2,6 +2,8 @@
 
 use legwork_mechanics::{EnergyBalance, InertialStep, Model, integrate};
 
+use super::energy::EnergyWatch;
+
 /// Work memory of a step.
 pub struct Drift {
     inertial: InertialStep,
@@ -38,6 +40,18 @@ impl Drift {
         shift: &mut [f64],
     ) -> bool {
         self.inertial.replace_drift(model, (&self.q, nu), step, rate, shift)
+    }
+
+    /// Adds an instant of a method with stages: see [`EnergyWatch::passes`].
+    pub(super) fn pass(
+        &mut self,
+        model: &Model,
+        (t, nu, nu_dot): (f64, &[f64], &[f64]),
+        watch: &mut EnergyWatch,
+    ) {
+        let Self { energy, q, rate, .. } = self;
+        energy.at(model, (q, nu), nu_dot, rate, |tree, kinetic| watch.note(tree, kinetic));
+        watch.passes(model, (t, nu, nu_dot), rate);
     }
 
     /// Computes the energy balance of a step from (`q`, ν): see [`EnergyBalance::of_step`]. The

@@ -16,6 +16,9 @@ const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 const MADE: f64 = 0.1;
 /// `Δt (Σ|ω|)²` below which a step makes no energy that matters [1/s].
 const LEAST_GROWTH: f64 = 1e-6;
+/// Share of the accelerations at both ends of a step by which their mean may miss the change of the
+/// velocity, so that the step is judged.
+const UNRESOLVED: f64 = 0.3;
 /// Change of speed in a step [m/s, rad/s] that counts if the next step reverses it.
 const JUMP: f64 = 0.1;
 /// Number of such steps, nearly without a break, from which the run warns.
@@ -45,12 +48,24 @@ struct Thrown {
     steps: u64,
 }
 
+/// Beginning of a step of a method with stages, whose end is the next instant.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Begun {
+    is_set: bool,
+    t: f64,
+    nu: Vec<f64>,
+    nu_dot: Vec<f64>,
+    force: Vec<f64>,
+    /// Kinetic energy of each tree, at the beginning and now [J].
+    kinetic: Vec<[f64; 2]>,
+}
+
 /// Energy and alternating speeds of the run so far.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct EnergyWatch {
     steps: u64,
     made: Vec<Made>,
-    has_begun: bool,
+    begun: Begun,
     /// Acceleration of the previous step, and the number of steps in which it has changed its sign.
     before: Vec<f64>,
     turns: Vec<u32>,
@@ -65,6 +80,13 @@ impl EnergyWatch {
             made: vec![Made::default(); model.trees().len()],
             before: vec![0.0; nv],
             turns: vec![0; nv],
+            begun: Begun {
+                nu: vec![0.0; nv],
+                nu_dot: vec![0.0; nv],
+                force: vec![0.0; nv],
+                kinetic: vec![[0.0; 2]; model.trees().len()],
+                ..Begun::default()
+            },
             ..Self::default()
         }
     }
@@ -75,6 +97,56 @@ impl EnergyWatch {
         self.steps += 1;
         let speed: f64 = nu.iter().map(|rate| rate.abs()).sum();
         is_due && step * speed * speed > LEAST_GROWTH
+    }
+
+    /// True if a step of a method with stages has begun and waits for its end.
+    pub(super) fn awaits_end(&self) -> bool {
+        self.begun.is_set
+    }
+
+    /// Notes the kinetic energy of a tree at this instant [J].
+    pub(super) fn note(&mut self, tree: usize, kinetic: f64) {
+        let [_, now] = &mut self.begun.kinetic[tree];
+        *now = kinetic;
+    }
+
+    /// An instant of a method with stages, with `force` F and the energies of [`Self::note`]. If a
+    /// step ends here, its balance is `T⁺ − T − Δt ¼ (ν + ν⁺)ᵀ(F + F⁺)`; the next step begins here.
+    ///
+    /// A step over which the velocity does not change as the accelerations at both ends have it is
+    /// not judged: a reset, or a force that the step does not resolve.
+    pub(super) fn passes(
+        &mut self,
+        model: &Model,
+        (t, nu, nu_dot): (f64, &[f64], &[f64]),
+        force: &[f64],
+    ) {
+        let Begun { is_set, t: before, .. } = self.begun;
+        let step = t - before;
+        if is_set && step > 0.0 {
+            for (tree, motion) in model.trees().iter().enumerate() {
+                let begun = &self.begun;
+                let (mut missed, mut size) = (0.0, 0.0);
+                for i in motion.velocity_range() {
+                    let ends = [begun.nu_dot[i], nu_dot[i]];
+                    missed += (nu[i] - begun.nu[i] - 0.5 * step * (ends[0] + ends[1])).abs();
+                    size += step * (ends[0].abs() + ends[1].abs()) + 1e-12 * nu[i].abs();
+                }
+                if missed > UNRESOLVED * size || motion.velocity_range().is_empty() {
+                    continue;
+                }
+                let power = |i: usize| (begun.nu[i] + nu[i]) * (begun.force[i] + force[i]);
+                let work = 0.25 * step * motion.velocity_range().map(power).sum::<f64>();
+                let [kinetic, now] = begun.kinetic[tree];
+                self.balance(t, tree, [kinetic, work, now - kinetic - work]);
+            }
+        }
+        let begun = &mut self.begun;
+        (begun.is_set, begun.t) = (!is_set, t);
+        begun.nu.copy_from_slice(nu);
+        begun.nu_dot.copy_from_slice(nu_dot);
+        begun.force.copy_from_slice(force);
+        begun.kinetic.iter_mut().for_each(|[before, now]| *before = *now);
     }
 
     /// Adds the balance of a step of one tree: kinetic energy, work and the energy without a source
