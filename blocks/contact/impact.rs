@@ -302,7 +302,7 @@ fn strike(
         };
         reflections.find(&problem, |_, _| true, separation);
         for (i, speed) in separation.iter().enumerate().filter(|(_, speed)| !speed.is_nan()) {
-            velocity[3 * i + 2] -= speed;
+            velocity[3 * i + 2] -= speed.max(0.0);
         }
     }
     let floating = Some(dynamics.floating_mass()).filter(|&mass| mass > 0.0);

@@ -66,6 +66,9 @@ impl Bounces {
     /// | | `closes` | | true if contact i closes within the step at this normal velocity [m/s] |
     /// | v⁺ | `separation` | k | written [m/s] |
     ///
+    /// A contact that was struck and approaches again, more slowly than it bounces, has a negative
+    /// speed.
+    ///
     /// If the impacts do not end (many contacts with e near 1), what still approaches is left to
     /// the contact problem, which stops it without a bounce.
     ///
@@ -96,12 +99,7 @@ impl Bounces {
                 break;
             }
         }
-        let mut is_any = false;
-        for speed in separation.iter_mut().filter(|speed| !speed.is_nan()) {
-            *speed = speed.max(0.0);
-            is_any = true;
-        }
-        is_any
+        separation.iter().any(|speed| !speed.is_nan())
     }
 
     /// Contacts that approach and would close within the step.

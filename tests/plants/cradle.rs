@@ -26,8 +26,10 @@ fn speeds((count, struck): (usize, usize), gap: f64, e: f64, acceleration: bool)
         // Those that come are 10.05 cm from the others, which they meet within a step.
         x += 2.0 * radius + if i + 1 == struck { 0.1005 } else { gap };
     }
-    let velocities = names.iter().map(|name| format!("body.state.{name}.base.velocity[0]"));
-    let velocities = velocities.collect::<Vec<_>>().join(", ");
+    let list_of =
+        |item: &dyn Fn(usize) -> String| (0..count).map(item).collect::<Vec<_>>().join(", ");
+    let velocities = list_of(&|i| format!("u{}[0]", i + 1));
+    let wired = list_of(&|i| format!(r#""u{}": "body.state.b{i}.base.velocity""#, i + 1));
     let list = names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(",");
     let wires = r#""dynamics": "dyn.bus", "points": "hits.contacts""#;
     let (level, impact, mode, reset) = if acceleration {
@@ -53,10 +55,10 @@ fn speeds((count, struck): (usize, usize), gap: f64, e: f64, acceleration: bool)
             "accel": ConstrainedAcceleration(loops: false, in: {{ {wires}, "tau": "none.y", "f": "solve.f" }}),
             "body": FloatingBase(robot: "all", init: (robots: {{ {places} }}), in: {{ "nu_dot": "accel.nu_dot" {reset} }}),
         }},
-        judge: {{ "speeds": "=[{velocities}]" }},
-        log: ["speeds"])"#
+        judge: {{ "speeds": Fcn(expression: "[{velocities}]", in: {{ {wired} }}) }},
+        log: ["speeds.y"])"#
     );
-    run_text(&text, "speeds").1.pop().unwrap().1
+    run_text(&text, "speeds.y").1.pop().unwrap().1
 }
 
 /// At e = 1 as many balls leave as have come, whether they touch or are up to 5 mm apart.
