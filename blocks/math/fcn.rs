@@ -114,7 +114,7 @@ impl Fcn {
             if message.starts_with("expected a list, found a number") {
                 hints.push("`lengths` makes an input a list: lengths: { \"u\": 3 }".to_owned());
             }
-            Invalid { parameter: Some("expression".into()), message, hints }
+            Invalid { hints, ..Invalid::parameter("expression", message) }
         };
         let expression: Expression = self.expression.parse().map_err(invalid)?;
         let scope = Constants(&self.constants, spend);

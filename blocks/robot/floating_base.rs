@@ -142,7 +142,8 @@ use serde::{Deserialize, Serialize};
 pub struct FloatingBase {
     /// The robot.
     pub robot: RobotName,
-    /// State at t = 0; without it, all joints at 0, the base level at the origin, at rest.
+    /// State at t = 0; without it, all joints at 0, the base level at the origin, at rest. A model of
+    /// MuJoCo begins in the pose of its file.
     #[default]
     pub init: Init,
     /// How orientations of floating bases are kept: `Quaternion` (the default) or `EulerAngles`.
@@ -161,13 +162,13 @@ pub enum Orientation {
     EulerAngles,
 }
 
-/// State of a robot at t = 0. What is not stated is zero, or as in the keyframe. Of a world only
+/// State of a robot at t = 0. What is not stated is zero, or as in the keyframe, or without one as
+/// in the file of a model of MuJoCo: its pose `reference`. Of a world only
 /// `robots` may be stated.
 #[parameters]
 #[derive(Default)]
 pub struct Init {
-    /// States of the robots of a world, by name. Those not named have all joints at 0, the base
-    /// level at the origin, at rest.
+    /// States of the robots of a world, by name. Those not named begin as one without `init`.
     #[default]
     pub robots: BTreeMap<String, Init>,
     /// Named pose of the robot to begin with; the fields below replace parts of it.

@@ -132,6 +132,7 @@ impl ResourceKind for FreeBody {
         let (model, warnings) = Model::from_urdf(&self.urdf(), &options)
             .map_err(|error| Invalid::new(error.to_string()))?;
         let body = RobotModel {
+            start: None,
             name: name.to_owned(),
             model,
             feet: Vec::new(),

@@ -37,6 +37,9 @@ robot_file! {
     /// of the trapezoidal rule, `tan(½ ω Δt) = ½ Δt √(k/M)`. Other solvers take the force as it is.
     /// `Energy` has the springs in it; M and h as outputs know nothing of them.
     ///
+    /// A robot begins in the pose of the file, `reference`, unless the `init` of its state says other:
+    /// free bodies where the file puts them, joints at their `ref`.
+    ///
     /// If the only body of the world that moves has a free joint, that body is the floating base, and
     /// what stands in the world beside it is not part of the robot. Else the base is fixed and called
     /// `world`, and free bodies are joints of it.
@@ -173,7 +176,8 @@ impl ResourceKind for Mjcf {
         }
         let of_file = facts::of_file(&mjcf);
         let (name, members) = (name.to_owned(), Vec::new());
-        let robot = RobotModel { name, model, feet, keyframes, members, of_file, hulls };
+        let start = keyframes.get("reference").cloned();
+        let robot = RobotModel { name, model, feet, keyframes, start, members, of_file, hulls };
         Ok((Arc::new(robot), warnings))
     }
 }

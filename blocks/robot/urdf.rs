@@ -34,8 +34,12 @@ robot_file! {
     /// which no matter in the ball exceeds; or I is a thousandth of that of an even density in the
     /// hulls. The shapes are those of collision if they are meshes, else those that are seen.
     ///
-    /// A file with `<xacro:…>` elements is expanded first: properties, macros, conditionals,
-    /// includes, expressions, YAML files that it loads. Of several robots in a file the largest is
+    /// A file with `<xacro:…>` elements is expanded first, as ROS xacro 2.1 does it: properties,
+    /// macros, conditionals, includes, YAML files with units (`!degrees`, `!millimeters`, `!foot` and
+    /// others), and expressions with lists, sets, dictionaries, comprehensions, `lambda`, methods of
+    /// texts, and the functions of `math`, `python` and `xacro`. What depends on who reads the file is
+    /// not read: `$(env …)` and `$(cwd)` are errors, `$(optenv …)` is its default. An expansion that
+    /// takes too long is an error. Of several robots in a file the largest is
     /// read. What a file states beside its mechanism (transmissions, Gazebo, safety controllers) is
     /// not used, and one warning lists it.
     ///
@@ -120,7 +124,8 @@ impl ResourceKind for Urdf {
             keyframes.insert(key.clone(), keyframe);
         }
         let (name, members, of_file) = (name.to_owned(), Vec::new(), Vec::new());
-        let robot = RobotModel { name, model, feet, keyframes, members, of_file, hulls };
+        let start = None;
+        let robot = RobotModel { name, model, feet, keyframes, start, members, of_file, hulls };
         Ok((Arc::new(robot), warnings))
     }
 }

@@ -82,6 +82,7 @@ impl ResourceKind for World {
             Model::world(&parts).map_err(|error| Invalid::parameter("of", error.to_string()))?;
         let feet = feet(&members, &model);
         let world = RobotModel {
+            start: None,
             name: name.to_owned(),
             model,
             feet,

@@ -44,17 +44,27 @@ pub struct Invalid {
     pub message: String,
     /// Advice.
     pub hints: Vec<String>,
+    /// Whether a file is missing that is needed.
+    pub is_missing_file: bool,
 }
 
 impl Invalid {
     /// The whole block is at fault.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { parameter: None, message: message.into(), hints: Vec::new() }
+        let message = message.into();
+        Self { parameter: None, message, hints: Vec::new(), is_missing_file: false }
     }
 
     /// One parameter is at fault.
     pub fn parameter(name: &str, message: impl Into<String>) -> Self {
         Self { parameter: Some(name.into()), ..Self::new(message) }
+    }
+
+    /// States that the cause is a file that is missing.
+    #[must_use]
+    pub fn missing_file(mut self) -> Self {
+        self.is_missing_file = true;
+        self
     }
 
     /// Adds advice.

@@ -168,12 +168,16 @@ struct Kept {
 
 impl ReadFile for Kept {
     fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let files = self.files.get(&*name).ok_or(ErrorKind::NotFound)?;
+        // Two paths may have led to one file.
+        if let [only] = &files[..] {
+            return Ok(only.clone());
+        }
         let mut given = self.given.borrow_mut();
         let others = given.keys().filter(|other| other.file_name() == path.file_name()).count();
         let index = given.get(path).copied().unwrap_or(others);
-        let bytes = self.files.get(&name).and_then(|files| files.get(index));
-        let bytes = bytes.ok_or(ErrorKind::NotFound)?.clone();
+        let bytes = files.get(index).ok_or(ErrorKind::NotFound)?.clone();
         given.insert(path.to_owned(), index);
         Ok(bytes)
     }
@@ -234,6 +238,7 @@ mod tests {
         assert_eq!(read("x/a"), Some(b"1".to_vec()));
         assert_eq!(read("z/a"), None);
         assert_eq!(read("b (x)"), Some(b"3".to_vec()));
+        assert_eq!(read("other/b (x)"), Some(b"3".to_vec()));
         assert_eq!(read("edits"), None);
     }
 }

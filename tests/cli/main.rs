@@ -25,6 +25,7 @@ mod page;
 mod plot;
 mod refusals;
 mod robot;
+mod robot_files;
 mod run;
 mod shell;
 mod step;

@@ -50,7 +50,7 @@ pub(super) struct Way {
 /// The diagnostic of an expression with where it stands in the machine.
 fn at(place: &str, diagnostic: Diagnostic) -> Invalid {
     let message = format!("{place}: {}", diagnostic.message);
-    Invalid { parameter: Some("states".into()), message, hints: diagnostic.hints }
+    Invalid { hints: diagnostic.hints, ..Invalid::parameter("states", message) }
 }
 
 /// What is wrong with the states.

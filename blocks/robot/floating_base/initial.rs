@@ -74,6 +74,7 @@ impl Init {
         let model = &robot.model;
         let keyframe =
             self.keyframe.as_ref().map(|name| robot.keyframe("init", name)).transpose()?;
+        let keyframe = keyframe.or(robot.start.as_ref());
         let zeros = zero_positions(model);
         let at = keyframe.map_or(&zeros, |keyframe| &keyframe.joint_positions);
         let named = |field: &'static str| {

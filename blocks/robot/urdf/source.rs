@@ -31,7 +31,7 @@ impl Source {
         files: &dyn Files,
     ) -> Result<Self, Invalid> {
         let wrong = |message: String| Invalid::parameter("path", message);
-        let text = text_of(path, files).map_err(wrong)?;
+        let text = files.read(path).and_then(|bytes| decoded(path, bytes)).map_err(wrong)?;
         let own_path = path.to_owned();
         if !is_xacro(&text) {
             if let Some(name) = arguments.keys().next() {
@@ -41,12 +41,15 @@ impl Source {
             return Ok(Self { path: own_path, text, expanded: None });
         }
         let read = |uri: &str, from: &str| {
-            let file = find(uri, from, packages, files, &|path| files.read(path))?;
-            let text = text_of(&file, files)?;
+            let file = find(uri, from, packages, files)?;
+            let text = decoded(&file, files.read_found(&file)?)?;
             Ok((file, text))
         };
         let options = XacroOptions { file: path, arguments, read: &read };
-        let expanded = expand_xacro(&text, &options).map_err(|error| wrong(error.to_string()))?;
+        let expanded = expand_xacro(&text, &options).map_err(|error| {
+            let invalid = wrong(error.to_string());
+            if error.is_unread { invalid.missing_file() } else { invalid }
+        })?;
         let is_known = |name: &&String| expanded.arguments.contains(name);
         if let Some(other) = arguments.keys().find(|name| !is_known(name)) {
             let known = expanded.arguments.iter().map(String::as_str);
@@ -81,18 +84,17 @@ impl Source {
     }
 }
 
-fn text_of(path: &str, files: &dyn Files) -> Result<String, String> {
-    String::from_utf8(files.read(path)?)
-        .map_err(|error| format!("{path}: expected UTF-8 text, {error}"))
+fn decoded(path: &str, bytes: Vec<u8>) -> Result<String, String> {
+    String::from_utf8(bytes).map_err(|error| format!("{path}: expected UTF-8 text, {error}"))
 }
 
-/// The file that a name in the file `from` stands for; `manifest` reads a `package.xml`.
+/// The file that a name in the file `from` stands for. Nothing depends on the manifests that lead to
+/// it, but on what is in it.
 fn find(
     uri: &str,
     from: &str,
     packages: &BTreeMap<String, String>,
     files: &dyn Files,
-    manifest: &dyn Fn(&str) -> Result<Vec<u8>, String>,
 ) -> Result<String, String> {
     // `file://$(find PACKAGE)/…` is a package too.
     let uri = uri.strip_prefix("file://").filter(|uri| uri.contains("://")).unwrap_or(uri);
@@ -122,20 +124,30 @@ fn find(
                 "" => inner.to_owned(),
                 folder => format!("{}/{inner}", folder.trim_end_matches('/')),
             };
-            let is_it = manifest(&join("package.xml")).is_ok_and(|bytes| {
+            let is_it = files.look(&join("package.xml")).is_ok_and(|bytes| {
                 String::from_utf8_lossy(&bytes).contains(&format!("<name>{name}</name>"))
             });
             if is_it && exists(&join(rest)) {
                 return Ok(join(rest));
             }
         }
-        why = format!("; state its folder: `packages: {{ \"{name}\": \"…\" }}`");
+        why = format!(
+            "; state its folder: `packages: {{ \"{name}\": \"…\" }}` in a diagram, `--package \
+             {name}=…` of `legwork robot`"
+        );
     }
-    let search = PackageSearch { folder, roots: &[], exists: &exists };
+    // Names from $(dirname) are those of the diagram.
+    let search = PackageSearch { folder, roots: &[""], exists: &exists };
     resolve_package(uri, &search).map_err(|error| {
         // What may not be read may well be there.
-        let refusal = error.tried().iter().find_map(|path| files.refusal(path));
-        refusal.unwrap_or_else(|| format!("{error}{why}"))
+        match error.tried().iter().find_map(|path| files.refusal(path)) {
+            // A package is looked for in all folders above.
+            Some(_) if in_package.is_some() => {
+                format!("{error}; folders above may not be read, `--root ..` allows it{why}")
+            }
+            Some(refusal) => refusal,
+            None => format!("{error}{why}"),
+        }
     })
 }
 
@@ -172,8 +184,7 @@ impl<'a> Folders<'a> {
                 return Ok(path);
             }
         }
-        let look = |path: &str| self.files.look(path);
-        let path = find(name, self.path, self.packages, self.files, &look)?;
+        let path = find(name, self.path, self.packages, self.files)?;
         if !self.files.exists(&path) {
             let refusal = self.files.refusal(&path);
             return Err(refusal.unwrap_or_else(|| format!("no file `{path}`")));

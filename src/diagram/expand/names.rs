@@ -310,6 +310,10 @@ impl Files for NotedFiles<'_> {
     fn exists(&self, path: &str) -> bool {
         self.files.exists(path)
     }
+
+    fn refusal(&self, path: &str) -> Option<String> {
+        self.files.refusal(path)
+    }
 }
 
 /// The robots of the diagram, for one that is made of others.
@@ -432,7 +436,7 @@ impl LazyNames<'_, '_> {
                     .and_then(|parameter| node.field(parameter))
                     .or_else(|| node.field("path"))
                     .map_or(node.span, |field| field.span);
-                let code = match files.missing.get() {
+                let code = match invalid.is_missing_file || files.missing.get() {
                     true => "missing-file",
                     false if name == GROUND => "invalid-ground",
                     false => "invalid-robot",

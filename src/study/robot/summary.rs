@@ -1,5 +1,7 @@
 //! What a robot file says, as data.
 
+use std::ops::Add;
+
 use legwork_mechanics::nalgebra::{Matrix3, Vector3};
 use legwork_mechanics::{JointKind, Model, Shape};
 use serde::Serialize;
@@ -164,7 +166,7 @@ impl Summary {
             let own = at;
             at += joint.kind.velocity_dim();
             let springs = model.springs().iter().filter(|spring| spring.joint.index() == i);
-            let stiffness: f64 = springs.clone().map(|spring| spring.stiffness).sum();
+            let stiffness: f64 = springs.clone().map(|spring| spring.stiffness).fold(0.0, Add::add);
             let pull: f64 = springs.map(|spring| spring.stiffness * spring.rest).sum();
             JointOf {
                 name: joint.name.clone(),
