@@ -142,8 +142,8 @@ use serde::{Deserialize, Serialize};
 pub struct FloatingBase {
     /// The robot.
     pub robot: RobotName,
-    /// State at t = 0; without it, all joints at 0, the base level at the origin, at rest. A model of
-    /// MuJoCo begins in the pose of its file.
+    /// State at t = 0; without it, all joints at 0, the base level at the origin, at rest. A model
+    /// of MuJoCo begins in the pose of its file.
     #[default]
     pub init: Init,
     /// How orientations of floating bases are kept: `Quaternion` (the default) or `EulerAngles`.

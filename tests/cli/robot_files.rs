@@ -99,7 +99,7 @@ fn codes_of_robot_files_are_those_of_their_causes() {
         (found.clone(), "${1 +}".to_owned(), "invalid-robot", "ends early"),
         (found.clone(), "heavy".to_owned(), "invalid-robot", "found `heavy`"),
         (found.clone(), "${xacro.fatal('stop here')}".to_owned(), "invalid-robot", "stop here"),
-        (found.clone(), load("d.yaml"), "invalid-robot", "no entry `m`"),
+        (found.clone(), load("d.yaml"), "invalid-robot", "has no `m`"),
         (found.clone() + "<xacro:nothing/>", "1".to_owned(), "invalid-robot", "no macro"),
         (
             include("none.xacro\" optional=\"true") + &found,
@@ -140,7 +140,8 @@ fn a_package_above_the_folder_is_named_with_what_allows_it() {
         "pk/robots/r.urdf",
         r#"<robot name="r"><link name="a"><inertial><mass value="2"/>
         <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial><collision>
-        <geometry><mesh filename="package://pk/meshes/a.stl"/></geometry></collision></link></robot>"#,
+        <geometry><mesh filename="package://pk/meshes/a.stl"/></geometry></collision></link>
+        </robot>"#,
     );
     write(&here, "pk/robots/r.xacro", robot("<xacro:include filename=\"$(find up)/p\"/>", "1"));
     let inner = here.path().join("pk/robots");
@@ -217,7 +218,9 @@ fn models_of_mujoco_begin_where_their_file_puts_them() {
                 && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12)
         };
         let expected = [&position[..], &orientation[..]].concat();
-        for (file, init) in [("one", ""), ("two", ""), ("one", ", init: (position: [5, 5, 5])")] {
+        let starts = [("one", ""), ("two", ""), ("one", ", init: (position: [5, 5, 5])")];
+        for (i, (file, init)) in starts.into_iter().enumerate() {
+            let out = format!("o{i}");
             write(
                 &here,
                 "d.ron",
@@ -230,9 +233,9 @@ fn models_of_mujoco_begin_where_their_file_puts_them() {
                     log: ["k.pose"])"#
                 ),
             );
-            let done = legwork(here.path(), &["run", "d.ron", "--out", "o", "--force"]);
+            let done = legwork(here.path(), &["run", "d.ron", "--out", &out]);
             assert_eq!(done.code, 0, "{}", done.err);
-            let table = legwork(here.path(), &["export", "o"]).out;
+            let table = legwork(here.path(), &["export", &out]).out;
             let row = table.lines().nth(1).unwrap_or_default();
             let found: Vec<f64> = row.split(',').skip(1).map(|x| x.parse().unwrap()).collect();
             let mut expected = expected.clone();

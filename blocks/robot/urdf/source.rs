@@ -88,8 +88,8 @@ fn decoded(path: &str, bytes: Vec<u8>) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|error| format!("{path}: expected UTF-8 text, {error}"))
 }
 
-/// The file that a name in the file `from` stands for. Nothing depends on the manifests that lead to
-/// it, but on what is in it.
+/// The file that a name in the file `from` stands for. Nothing depends on the manifests that lead
+/// to it; what is in it counts.
 fn find(
     uri: &str,
     from: &str,

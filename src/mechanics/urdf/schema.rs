@@ -308,8 +308,8 @@ fn check_element(
         let count = shapes.filter(|name| SHAPES.iter().any(|(shape, _)| shape == name)).count();
         let plane = element.children.iter().map(|&child| &elements[child]);
         if let Some(plane) = plane.into_iter().find(|child| child.name == "plane") {
-            let problem = "expected one of box, cylinder, sphere, capsule, mesh in <geometry>, found \
-                           <plane>: links have no planes; the ground of a diagram is its section \
+            let problem = "expected one of box, cylinder, sphere, capsule, mesh in <geometry>, \
+                           found <plane>: links have no planes; the ground of a diagram is its section \
                            `ground:`, without that level at z = 0";
             return Err(schema_error(plane, problem.to_owned()));
         }
