@@ -390,7 +390,7 @@ impl Block for Impact {
             restitution: vec![0.0; count],
             approach: vec![0.0; count],
             separation: vec![f64::NAN; count],
-            reflections: Bounces::default(),
+            reflections: Bounces::new(count),
             nu_plus: vec![0.0; nv],
             impulse: vec![0.0; rows],
         }

@@ -37,7 +37,7 @@ pub struct BounceProblem<'a> {
     pub bounce_speed: f64,
 }
 
-/// Work memory for [`Self::find`]; it grows with the number of contacts that approach together.
+/// Work memory for [`Self::find`]; it grows if more contacts approach together than before.
 #[derive(Clone, Debug, Default)]
 pub struct Bounces {
     /// Normal velocities so far, k.
@@ -56,7 +56,25 @@ const MOST_PER_CONTACT: usize = 8;
 /// And in addition to those.
 const MOST: usize = 32;
 
+/// Contacts that approach together for which memory is reserved.
+const RESERVED: usize = 32;
+
 impl Bounces {
+    /// Memory for `contact_count` contacts, of which at most 32 approach together.
+    #[must_use]
+    pub fn new(contact_count: usize) -> Self {
+        let together = contact_count.min(RESERVED);
+        Self {
+            velocity: Vec::with_capacity(contact_count),
+            approaching: Vec::with_capacity(contact_count),
+            matrix: Vec::with_capacity(together * together),
+            vector: Vec::with_capacity(together),
+            impulses: Vec::with_capacity(together),
+            pressing: Vec::with_capacity(together),
+            pivoting: PrincipalPivoting::new(together, together),
+        }
+    }
+
     /// Writes the speeds with which contacts separate, k; NaN where a contact does not bounce.
     /// Returns false, with all NaN, if none bounces.
     ///

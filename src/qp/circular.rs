@@ -64,7 +64,9 @@ const PASSES: u32 = 30;
 /// Largest number of passes from a guess.
 const GUESS_PASSES: u32 = 8;
 /// Largest number of iterations of the last resort for one convex problem.
-const GRADIENTS: u32 = 2000;
+const GRADIENTS: u32 = 10_000;
+/// The same for each problem of a fixed point.
+const PASS_GRADIENTS: u32 = 2000;
 /// Largest number of them for all problems of a fixed point.
 const FIXED_POINT_GRADIENTS: u32 = 10_000;
 /// Natural residual, relative to the force scale, at which the passes end [1].
@@ -272,6 +274,10 @@ impl CircularPasses {
     ) -> Outcome {
         self.is_last_resort = true;
         forces.copy_from_slice(&self.best);
+        self.last_resort.iteration_limit = match self.law {
+            SlidingLaw::Convex => GRADIENTS,
+            SlidingLaw::Coulomb => PASS_GRADIENTS,
+        };
         if self.law == SlidingLaw::Coulomb {
             return self.by_fixed_point(problem, forces, best, iterations);
         }

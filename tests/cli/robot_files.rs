@@ -108,7 +108,7 @@ fn codes_of_robot_files_are_those_of_their_causes() {
             "nothing is named `oops`",
         ),
         (include("none.xacro"), "1".to_owned(), "missing-file", "none.xacro"),
-        (include("$(find none)/part.xacro"), "1".to_owned(), "missing-file", "package://none/"),
+        (include("$(find none)/none.xacro"), "1".to_owned(), "missing-file", "package://none/"),
         (found, load("none.yaml"), "missing-file", "none.yaml"),
     ] {
         let here = folder();
@@ -238,17 +238,24 @@ fn models_of_mujoco_begin_where_their_file_puts_them() {
             let table = legwork(here.path(), &["export", &out]).out;
             let row = table.lines().nth(1).unwrap_or_default();
             let found: Vec<f64> = row.split(',').skip(1).map(|x| x.parse().unwrap()).collect();
-            let mut expected = expected.clone();
-            if !init.is_empty() {
-                expected[..3].fill(5.0);
+            let [w, x, y, z] = [3, 4, 5, 6].map(|i| expected[i]);
+            // The columns of the rotation, then the position.
+            let mut pose = vec![
+                1.0 - 2.0 * (y * y + z * z),
+                2.0 * (x * y + w * z),
+                2.0 * (x * z - w * y),
+                2.0 * (x * y - w * z),
+                1.0 - 2.0 * (x * x + z * z),
+                2.0 * (y * z + w * x),
+                2.0 * (x * z + w * y),
+                2.0 * (y * z - w * x),
+                1.0 - 2.0 * (x * x + y * y),
+            ];
+            match init {
+                "" => pose.extend(&expected[..3]),
+                _ => pose.extend([5.0; 3]),
             }
-            // The quaternion of either sign is the orientation.
-            let turned: Vec<f64> =
-                expected[..3].iter().copied().chain(expected[3..].iter().map(|x| -x)).collect();
-            assert!(
-                close(&found, &expected) || close(&found, &turned),
-                "{place} {file}: {found:?}"
-            );
+            assert!(close(&found, &pose), "{place} {file}{init}: {found:?}, {pose:?}");
         }
     }
 }

@@ -45,7 +45,7 @@ impl Work {
             restitution: vec![0.0; count],
             approach: vec![0.0; count],
             separation: vec![f64::NAN; count],
-            bounces: Bounces::default(),
+            bounces: Bounces::new(count),
         }
     }
 }
