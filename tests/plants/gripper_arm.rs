@@ -248,8 +248,8 @@ fn every_controller_has_a_check_that_a_wrong_model_fails() {
     for (controller, wrong, check) in [
         ("qp_mu_relative", no_plan, "follows the path"),
         ("qp_inf_relative", no_plan, "follows the path"),
-        ("lcp_mu", no_plan, "follows the path"),
-        ("lcp_inf", no_plan, "follows the path"),
+        ("lcp_mu", no_plan, "is on its path most of the time"),
+        ("lcp_inf", no_plan, "is on its path most of the time"),
         ("qp_mu", ("variants.controller.choices.qp_mu.energy", "Relative"), "brakes the box"),
         ("sensed_1", ("softness", "1"), "presses harder and harder"),
         ("none", ("robots.box.mass", "0.05 kg"), "feels the load that it does not know"),
