@@ -262,6 +262,9 @@ mod tests {
             let count = 2 + (random.uniform() * 6.0) as usize;
             let masses: Vec<f64> = (0..count).map(|_| f64::exp(2.0 * random.uniform())).collect();
             let before: Vec<f64> = (0..count).map(|i| random.uniform() - 0.3 * i as f64).collect();
+            if before.windows(2).all(|v| v[1] >= v[0]) {
+                continue;
+            }
             for e in [1.0, 0.7, 0.2] {
                 let after = row(&masses, e, &before);
                 let [was, is] = [&before, &after].map(|v| energy(&masses, v));
