@@ -202,7 +202,12 @@ mod tests {
             bounce_speed: 1e-9,
         };
         let mut separation = vec![0.0; k];
-        assert!(Bounces::default().find(&problem, |_, _| true, &mut separation));
+        let mut bounces = Bounces::new(k);
+        assert!(bounces.find(&problem, |_, _| true, &mut separation));
+        for (speed, v) in separation.iter_mut().zip(&bounces.velocity) {
+            assert!(speed.is_nan() || (*speed - v).abs() < 1e-12, "{speed} {v}");
+            *speed = *v;
+        }
         // Momentum and the relative speeds give the speeds.
         let total: f64 = masses.iter().sum();
         let momentum: f64 = masses.iter().zip(before).map(|(m, v)| m * v).sum();
@@ -272,7 +277,8 @@ mod tests {
                 if e == 1.0 {
                     assert!((is / was - 1.0).abs() < 1e-9, "{masses:?} {before:?}: {was} {is}");
                 }
-                assert!(after.windows(2).all(|v| v[1] - v[0] > -1e-8), "{after:?}");
+                // Impacts of small e fade out below the default bounce speed, 2 cm/s.
+                assert!(after.windows(2).all(|v| v[1] - v[0] > -0.02), "{after:?}");
             }
         }
     }
