@@ -20,7 +20,7 @@ use crate::signal::pieces;
 /// sampled block sees that only if it falls on one of its samples. Two crossings within one
 /// variable step are found if they are at least a quarter of the step apart, or if u is smooth; see
 /// the manual page `events`. Under fixed steps a crossing is noticed at the first major step after
-/// it, and two crossings within one step are not seen. At t = 0 there is none.
+/// it, and two crossings within one step are not seen. A crossing at t = 0 is not counted.
 #[ports(
     in  u: Real, self.offset.unit, "what passes", shape "number", units "that of `offset`";
     out y: Bool, _, "whether it passed; true for one major step (one sample, with `every:`)";

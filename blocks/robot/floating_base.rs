@@ -77,10 +77,10 @@ use serde::{Deserialize, Serialize};
 ///
 /// One step in 32 is compared with the balance `T⁺ − T = Δt ½ (ν + ν⁺)ᵀ(M ν̇ + C ν)`. If energy
 /// that no force accounts for exceeds a tenth of the initial energy and the work of all forces, the
-/// run warns: `makes-energy` or `loses-energy`, with the factor. Every method is checked; with stages
-/// the work is that of the mean force of both ends, in steps that resolve it. The
-/// warning `chatters` names a coordinate whose speed alternates by more than 0.1 m/s or rad/s in 64
-/// consecutive steps: the step is too long for the forces on it.
+/// run warns: `makes-energy` or `loses-energy`, with the factor. Every method is checked. For a
+/// method with stages, the work is that of the mean force of both ends, in steps that resolve it.
+/// The warning `chatters` names a coordinate whose speed alternates by more than 0.1 m/s or rad/s
+/// in 64 consecutive steps: the step is too long for the forces on it.
 ///
 /// Limits of joints are no part of the robot's dynamics. Those of positions are contacts, by
 /// `JointLimits`, which `std:masks/robot_with_contacts.ron` has in it; those of efforts are the

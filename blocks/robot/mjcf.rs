@@ -37,8 +37,8 @@ robot_file! {
     /// of the trapezoidal rule, `tan(½ ω Δt) = ½ Δt √(k/M)`. Other solvers take the force as it is.
     /// `Energy` has the springs in it; M and h as outputs know nothing of them.
     ///
-    /// A robot begins in the pose of the file, `reference`, unless the `init` of its state says other:
-    /// free bodies where the file puts them, joints at their `ref`.
+    /// A robot begins in the pose of the file, `reference`, unless the `init` of its state gives
+    /// another: free bodies where the file puts them, joints at their `ref`.
     ///
     /// If the only body of the world that moves has a free joint, that body is the floating base, and
     /// what stands in the world beside it is not part of the robot. Else the base is fixed and called

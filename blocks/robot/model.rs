@@ -47,7 +47,8 @@ pub struct RobotModel {
     pub feet: Vec<FrameId>,
     /// Named poses.
     pub keyframes: BTreeMap<String, Keyframe>,
-    /// Where it begins if its state is not stated; else with all joints at 0, level at the origin.
+    /// Initial state of the file; without one, all joints are at 0 and the base is level at the
+    /// origin.
     pub start: Option<Keyframe>,
     /// The robots of a world, in the order in which `q` and `ν` stack them; none for one robot.
     pub members: Vec<Arc<RobotModel>>,

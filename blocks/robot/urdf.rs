@@ -35,12 +35,12 @@ robot_file! {
     /// hulls. The shapes are those of collision if they are meshes, else those that are seen.
     ///
     /// A file with `<xacro:…>` elements is expanded first, as ROS xacro 2.1 does it: properties,
-    /// macros, conditionals, includes, YAML files with units (`!degrees`, `!millimeters`, `!foot` and
-    /// others), and expressions with lists, sets, dictionaries, comprehensions, `lambda`, methods of
-    /// texts, and the functions of `math`, `python` and `xacro`. What depends on who reads the file is
-    /// not read: `$(env …)` and `$(cwd)` are errors, `$(optenv …)` is its default. An expansion that
-    /// takes too long is an error. Of several robots in a file the largest is
-    /// read. What a file states beside its mechanism (transmissions, Gazebo, safety controllers) is
+    /// macros, conditionals, includes, YAML files with units (`!degrees`, `!millimeters`, `!foot`
+    /// and others), and expressions with lists, sets, dictionaries, comprehensions, `lambda`,
+    /// methods of texts, and the functions of `math`, `python` and `xacro`. A value that depends on
+    /// the reader of the file is not read: `$(env …)` and `$(cwd)` are errors, `$(optenv …)` is its
+    /// default. An expansion that takes too long is an error. Of several robots in a file the
+    /// largest is read. What a file states beside its mechanism (transmissions, Gazebo, safety controllers) is
     /// not used, and one warning lists it.
     ///
     /// Damping and dry friction of the joints, the file's `<dynamics damping="D" friction="F"/>`, are

@@ -44,7 +44,7 @@ pub struct Invalid {
     pub message: String,
     /// Advice.
     pub hints: Vec<String>,
-    /// Whether a file is missing that is needed.
+    /// True if a required file is missing.
     pub is_missing_file: bool,
 }
 

@@ -181,7 +181,7 @@ impl Bounces {
 mod tests {
     use super::*;
 
-    /// Balls of these masses in a row, contact i between i and i + 1; their speeds after the impact.
+    /// Balls of these masses in a row, contact i between i and i + 1: speeds after the impact.
     fn row(masses: &[f64], e: f64, before: &[f64]) -> Vec<f64> {
         let k = masses.len() - 1;
         let mut g = vec![0.0; 9 * k * k];

@@ -78,8 +78,8 @@ impl EnergyBalance {
         }
     }
 
-    /// Forces and energy at an instant: `F = M ν̇ + C ν` (nv) in `force`, weight, contacts and joints
-    /// together, and the kinetic energy of each moving tree [J].
+    /// Forces and energy at an instant: `F = M ν̇ + C ν` (nv) in `force`, the sum of weight,
+    /// contacts and joints, and the kinetic energy of each moving tree [J].
     ///
     /// O(n), allocates nothing.
     ///

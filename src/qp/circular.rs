@@ -137,9 +137,9 @@ impl CircularPasses {
     /// Solves `problem`, whose cone is circular; `pyramid` solves each [`Pass`] and writes its
     /// forces, in the axes of the pass. Allocates only if there are more contacts than before.
     ///
-    /// If contacts slide in `guess`, the forces of a problem before (3k, \[N\]), the passes begin
-    /// there, without the first one; if that fails they begin anew. Without sliding contacts it has
-    /// no effect.
+    /// If contacts slide in `guess`, the forces of a problem before (3k, \[N\]), the passes start
+    /// there, without the first one; if that fails, the first pass is made too. Without sliding
+    /// contacts the guess has no effect.
     ///
     /// `forces` (3k, \[N\]) lie in the cones. The residual of the outcome is that of [`kkt`] for
     /// the law; iterations are those of all passes.

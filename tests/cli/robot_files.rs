@@ -88,7 +88,7 @@ fn recordings_know_robots_that_were_found_by_packages() {
     }
 }
 
-/// A mistake in a file is none of missing files, and the other way round.
+/// A mistake in a file does not have the code of a missing file, and vice versa.
 #[test]
 fn codes_of_robot_files_are_those_of_their_causes() {
     let include = |name: &str| format!("<xacro:include filename=\"{name}\"/>");

@@ -115,8 +115,8 @@ fn models_of_complementarity_keep_the_box_in_worlds_of_their_law() {
         let found = figures_of(&case.record(), RATE);
         assert!(is_good(&found), "{world}: {found:?}");
     }
-    // At 100 the fingers wedge, and rounding decides whether a run has a spike: one of five has with
-    // Coulomb's law, one of three without slip. So a law on it is on many runs.
+    // At 100 the fingers wedge, and rounding decides whether a run has a spike: one of five has one
+    // with Coulomb's law, one of three without slip. So a law on it is on many runs.
     for (controller, least) in [("lcp_mu", 6), ("lcp_inf", 4)] {
         let near = (0..12).map(|i| format!("{}", 100.0 + 0.01 * f64::from(i)));
         let found: Vec<Figures> =

@@ -1,5 +1,5 @@
-//! Drift of a floating tree whose joints are driven or tied: its base takes the momentum that weight
-//! leaves.
+//! Drift of a floating tree whose joints are driven or tied: its base takes the momentum that
+//! weight leaves.
 
 use super::momentum::TreeMomentum;
 use super::{InertialStep, MOST_ITERATIONS, three, turning};
