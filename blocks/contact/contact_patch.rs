@@ -10,7 +10,7 @@ use legwork_block::{
 use legwork_mechanics::Kinematics;
 
 use crate::buses::{ContactPointsBus, RobotDims, StateBus, contact_points};
-use crate::contact::depth::{Deep, DepthWatch};
+use crate::contact::depth::{DepthWatch, Noticed};
 use crate::contact::geometry::{ContactGeometry, Moved, Work, Written};
 use crate::contact::ground::Ground;
 use crate::contact::hulls::Hulls;
@@ -48,7 +48,8 @@ use crate::robot::shared_kinematics::kinematics;
 /// the convex polygon around all vertices down to `depth` above the lowest.
 ///
 /// A contact that starts more than 1 cm inside the surface, enters it that deep within one step, or
-/// sinks in that far is a warning of the run.
+/// sinks in that far is a warning of the run. So is a base of the robot whose centre of mass gets
+/// more than 1 cm below ground at rest, `below-the-ground`: only what has a contact touches.
 #[ports(
     let robot = self.robot.find(ports)?;
     keep geometry: ContactGeometry = self.geometry(&robot, ports)?;
@@ -119,7 +120,7 @@ impl ContactPatch {
 #[block]
 impl Block for ContactPatch {
     type State = DepthWatch;
-    type Memo = Option<Deep>;
+    type Memo = Noticed;
     type Scratch = Work;
 
     fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Work {
@@ -134,17 +135,19 @@ impl Block for ContactPatch {
         let (work, outputs) = (&mut *cx.scratch, &mut cx.outputs);
         let deepest = plan.geometry.write(when, kinematics, &ground, work, outputs, to);
         if !cx.time.minor {
-            *cx.memo = deepest;
+            let looks = cx.state.looks_at_base();
+            let base = looks.then(|| plan.geometry.base_depth(kinematics, &ground)).flatten();
+            *cx.memo = Noticed { deepest, base };
         }
         Ok(())
     }
 
     fn update(&self, _: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        cx.state.commit(cx.time.t, *cx.memo);
+        cx.state.keep(cx.time.t, cx.memo);
         Ok(())
     }
 
-    fn report(&self, _: &Self::Plan, state: &DepthWatch, report: &mut Report) {
-        state.report(report);
+    fn report(&self, plan: &Self::Plan, state: &DepthWatch, report: &mut Report) {
+        plan.geometry.report(state, report);
     }
 }

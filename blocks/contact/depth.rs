@@ -1,5 +1,5 @@
-//! What a contact tells of its depth: it starts inside the ground, enters it within one step, or
-//! sinks in.
+//! Warnings of depth: a contact starts inside the ground, enters it within one step, or sinks in; or
+//! the base of its robot passes through the ground beside it.
 
 use legwork_block::{Report, Warning};
 use serde::{Deserialize, Serialize};
@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Depth from which a contact is told [m]: no foot or box that is as stiff as it looks sinks in as
 /// far.
 const DEEP: f64 = 0.01;
+/// Number of steps from one look at the base to the next.
+const LOOK_EVERY: u64 = 32;
 
 /// How a contact came to be deep in the ground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -18,7 +20,7 @@ enum Way {
 
 /// A contact deep in the ground.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Deep {
+pub(crate) struct Deep {
     way: Way,
     contact: u32,
     /// Depth [m].
@@ -51,14 +53,54 @@ impl Deep {
     }
 }
 
+/// Depths of one step.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Noticed {
+    pub(crate) deepest: Option<Deep>,
+    /// Depth of the base's centre of mass in the ground, if that is more than the limit [m].
+    pub(crate) base: Option<f64>,
+}
+
 /// What was noticed first [s], and in how many steps.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct DepthWatch {
     first: Option<(f64, Deep)>,
     steps: u64,
+    passed: u64,
+    base: Option<(f64, f64)>,
+    base_steps: u64,
 }
 
 impl DepthWatch {
+    /// True if this step must look at the base.
+    pub(crate) fn looks_at_base(&self) -> bool {
+        self.passed.is_multiple_of(LOOK_EVERY)
+    }
+
+    /// Keeps what a step noticed of contacts and of the base.
+    pub(crate) fn keep(&mut self, t: f64, noticed: &Noticed) {
+        self.passed += 1;
+        self.commit(t, noticed.deepest);
+        if let Some(depth) = noticed.base.filter(|depth| *depth > DEEP) {
+            self.base.get_or_insert((t, depth));
+            self.base_steps += LOOK_EVERY;
+        }
+    }
+
+    /// Warns of a base that passed through the ground, which nothing of it touched: `base` names
+    /// its link, `robot` the robot.
+    pub(crate) fn report_base(&self, (robot, base): (&str, &str), report: &mut Report) {
+        let Some((t, depth)) = self.base else { return };
+        let message = format!(
+            "the centre of mass of `{base}` is {:.1} cm below the ground, which does not stop it: \
+             of `{robot}` only what has a contact touches; `Collisions` with a `ground` finds \
+             contacts of all its links",
+            100.0 * depth
+        );
+        let (name, steps) = ("below-the-ground".into(), self.base_steps);
+        report.common_warnings.push(Warning { name, t, steps, message });
+    }
+
     /// Keeps what a step saw.
     pub(crate) fn commit(&mut self, t: f64, seen: Option<Deep>) {
         let Some(deep) = seen else { return };

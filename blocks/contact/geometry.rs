@@ -8,18 +8,20 @@
 
 use std::sync::Arc;
 
-use legwork_block::{Inputs, Invalid, Matrix, OptionalIn, Out, Outputs, Ports, Pose, Vector};
+use legwork_block::{
+    Inputs, Invalid, Matrix, OptionalIn, Out, Outputs, Ports, Pose, Report, Vector,
+};
 use legwork_contact::touch::touch;
 use legwork_contact::{Belt, Feature, RelativeMotion, Surface, Touch};
 use legwork_mechanics::{
-    FrameId, FrameRows, Kinematics, MixedTwist, Model, Placement, frame_motion, jacobian_columns,
-    relative_jacobian, relative_jacobian_dot_velocity, relative_placement, relative_velocity,
-    world_from_frame,
+    FrameId, FrameRows, Kinematics, MixedTwist, Model, Placement, Tree, base_center_of_mass,
+    frame_motion, jacobian_columns, relative_jacobian, relative_jacobian_dot_velocity,
+    relative_placement, relative_velocity, world_from_frame,
 };
 use nalgebra::{Matrix3, Vector3};
 
 use crate::buses::ContactBus;
-use crate::contact::depth::Deep;
+use crate::contact::depth::{Deep, DepthWatch};
 use crate::contact::ground::{FrictionField, Ground, OnBody, Terrain};
 use crate::robot::frames::read_placement;
 use crate::robot::model::RobotModel;
@@ -131,6 +133,33 @@ impl ContactGeometry {
     /// How many contacts there are.
     pub(crate) fn count(&self) -> usize {
         self.features.len()
+    }
+
+    /// The robot that the frame belongs to, if its base is free and another body: contacts of the
+    /// base tell of their own depth.
+    fn floating(&self) -> Option<&Tree> {
+        let model = &self.robot.model;
+        let tree = &model.trees()[model.tree_of_frame(self.frame)];
+        let of_base = model.frame(self.frame).body == model.frame(tree.root_frame).body;
+        (tree.is_floating() && !of_base).then_some(tree)
+    }
+
+    /// Depth [m] of the centre of mass of the robot's base in ground at rest; none where that says
+    /// nothing: the base is fixed, or the ground moves or is a sheet with borders.
+    pub(crate) fn base_depth(&self, kinematics: &Kinematics, ground: &Moved<'_>) -> Option<f64> {
+        let has_inside = !matches!(*self.surface, Surface::TriangleMesh(_));
+        let tree = self.floating().filter(|_| has_inside && self.body.is_none())?;
+        let center = base_center_of_mass(&self.robot.model, kinematics, tree);
+        ground.pose.is_none().then(|| -self.surface.at(&center).distance)
+    }
+
+    /// Warns of what the watch noticed.
+    pub(crate) fn report(&self, watch: &DepthWatch, report: &mut Report) {
+        watch.report(report);
+        if let Some(tree) = self.floating() {
+            let base = &self.robot.model.frame(tree.root_frame).name;
+            watch.report_base((&tree.name, base), report);
+        }
     }
 
     /// Memory for [`Self::write`].

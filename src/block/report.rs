@@ -41,6 +41,9 @@ pub struct Report {
     pub notes: Vec<String>,
     /// What makes the run doubtful.
     pub warnings: Vec<Warning>,
+    /// Warnings that several blocks may give alike, as of a robot that all of them see; the run
+    /// keeps the first of equal ones.
+    pub common_warnings: Vec<Warning>,
     /// Files for the directory of a run: name and bytes. A block does not write them itself.
     pub files: Vec<(String, Vec<u8>)>,
 }

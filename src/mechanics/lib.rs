@@ -197,9 +197,10 @@ pub use model::{
     Tree,
 };
 pub use momentum::{
-    center_of_mass, center_of_mass_jacobian, center_of_mass_jacobian_dot_velocity,
-    center_of_mass_velocity, centroidal_momentum, centroidal_momentum_dot_velocity,
-    centroidal_momentum_matrix, kinetic_energy, potential_energy, rotor_kinetic_energy,
+    base_center_of_mass, center_of_mass, center_of_mass_jacobian,
+    center_of_mass_jacobian_dot_velocity, center_of_mass_velocity, centroidal_momentum,
+    centroidal_momentum_dot_velocity, centroidal_momentum_matrix, kinetic_energy, potential_energy,
+    rotor_kinetic_energy,
 };
 pub use nalgebra;
 pub use packed_factor::{NoFactor, PackedFactor, pack_dense, pack_identity};

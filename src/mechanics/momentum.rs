@@ -6,7 +6,7 @@ use nalgebra::Vector3;
 
 use crate::kinematics::Kinematics;
 use crate::mass_matrix::composite_momentum;
-use crate::model::Model;
+use crate::model::{Model, Tree};
 use crate::placement::MixedWrench;
 
 /// Centre of mass in the world [m]; the origin of the first tree if nothing has mass.
@@ -14,6 +14,17 @@ use crate::placement::MixedWrench;
 #[must_use]
 pub fn center_of_mass(model: &Model, kinematics: &Kinematics) -> Vector3<f64> {
     reference(kinematics) + center_from_reference(model, kinematics)
+}
+
+/// Centre of mass in the world of the body that carries the root link of `tree` [m]; the body's
+/// origin if it has no mass.
+///
+/// # Panics
+/// If the tree belongs to another model.
+#[must_use]
+pub fn base_center_of_mass(model: &Model, kinematics: &Kinematics, tree: &Tree) -> Vector3<f64> {
+    let base = tree.bodies.start;
+    kinematics.origins[model.bodies[base].tree].position + kinematics.body(base).center
 }
 
 /// Velocity of the centre of mass in world axes [m/s].

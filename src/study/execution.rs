@@ -138,6 +138,19 @@ fn say_why_past_limits(program: &Program, reports: &mut [(String, Report)]) {
     }
 }
 
+/// Moves warnings that several blocks give alike to those of the first of them.
+fn keep_common_warnings(reports: &mut [(String, Report)]) {
+    let mut kept: Vec<Warning> = Vec::new();
+    for (_, report) in reports {
+        for warning in std::mem::take(&mut report.common_warnings) {
+            if !kept.contains(&warning) {
+                kept.push(warning.clone());
+                report.warnings.push(warning);
+            }
+        }
+    }
+}
+
 impl Execution {
     /// Drives a simulation on from where it is.
     pub(crate) fn of(
@@ -168,6 +181,7 @@ impl Execution {
         let mut reports: Vec<(String, Report)> =
             reports.map(|(path, report)| (path.to_owned(), report)).collect();
         say_why_past_limits(&program, &mut reports);
+        keep_common_warnings(&mut reports);
         Self {
             sim_time: simulation.time(),
             steps: simulation.step_count(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use legwork::runtime::recording::Recording;
 use serde_json::Value;
 
-use super::support::{folder, legwork, page_texts, ramp, write};
+use super::support::{folder, legwork, page_texts, ramp, repository, write};
 
 #[test]
 fn a_run_records_and_its_json_has_every_promised_field() {
@@ -528,6 +528,21 @@ fn a_start_inside_the_ground_is_told() {
     let quiet = legwork(here.path(), &["run", "quiet.ron", "--json"]);
     assert_eq!(quiet.json()["warnings"], Value::Array(Vec::new()));
     assert!(!quiet.err.contains("starts-inside"), "{}", quiet.err);
+}
+
+/// Four feet notice the trunk that falls between them; the run tells it once.
+#[test]
+fn a_trunk_below_the_ground_is_told_once() {
+    let here = folder();
+    let stand = repository().join("diagrams/quadruped/stand.ron").display().to_string();
+    let limp = ["run", &stand, "--set", "kp=0", "--set", "kd=0", "--until", "1 s", "--no-checks"];
+    let run = legwork(here.path(), &[&limp[..], &["--json"]].concat());
+    let all = run.json()["warnings"].as_array().cloned().unwrap();
+    let told = all.iter().filter(|one| one["name"] == "below-the-ground");
+    let message = |one: &Value| one["message"].as_str().map(str::to_owned);
+    let told: Vec<String> = told.filter_map(message).collect();
+    assert!(told.len() == 1 && told[0].contains("`trunk`"), "{all:?}");
+    assert_eq!(run.err.matches("below-the-ground").count(), 1, "{}", run.err);
 }
 
 /// Half of a whole number is no whole number, and truth values are not added up.

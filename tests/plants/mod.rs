@@ -2,6 +2,7 @@
 //! others.
 
 mod balance;
+mod below_ground;
 mod biped;
 mod constraint_solver;
 mod cradle;

@@ -249,8 +249,15 @@ impl Row {
     fn ran(self, model: &Model, directory: Option<&Path>) -> Ran {
         let report = |one: Reported| {
             let Reported { block, metrics, solver_calls, solver_failures, notes, warnings } = one;
-            let files = Vec::new();
-            (block, Report { metrics, solver_calls, solver_failures, notes, warnings, files })
+            let report = Report {
+                metrics,
+                solver_calls,
+                solver_failures,
+                notes,
+                warnings,
+                ..Report::default()
+            };
+            (block, report)
         };
         let execution = Execution {
             program: Arc::clone(model.program()),
