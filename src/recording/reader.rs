@@ -1,6 +1,8 @@
 //! Reads a recording, complete or truncated.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 use std::ops::Range;
@@ -136,8 +138,13 @@ impl Recording {
     /// [`RecordingError::ForeignChannel`] for a file that some other program wrote.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, RecordingError> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path)
-            .map_err(|source| RecordingError::Open { path: path.to_owned(), source })?;
+        let failed = |source| RecordingError::Open { path: path.to_owned(), source };
+        let mut file = File::open(path).map_err(failed)?;
+        // What is no recording is refused by its first bytes: it may be large, or have no end.
+        let mut bytes = Vec::new();
+        file.by_ref().take(mcap::MAGIC.len() as u64).read_to_end(&mut bytes).map_err(failed)?;
+        Self::refuse_others(&bytes)?;
+        file.read_to_end(&mut bytes).map_err(failed)?;
         Self::from_bytes(bytes)
     }
 
