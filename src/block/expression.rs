@@ -48,6 +48,7 @@ pub use compile::{Compiled, Programs, Segment, SegmentKind, Signal, SignalPath, 
 pub use functions::Function;
 pub use margin::{Comparison, Judged, Measured};
 pub use operator::{Infix, Op};
+pub use parser::is_constant;
 pub use units::{UnitEquation, UnitRule};
 
 use crate::diagnostic::{Diagnostic, Span};

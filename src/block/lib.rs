@@ -175,7 +175,8 @@ pub use diagnostic::{Diagnostic, Diagnostics, FileId, Label, Severity, Span, nea
 pub use expression::{
     Comparison, Compiled, Expression, Function as ExpressionFunction, Infix, Judged, Measured, Op,
     Programs, Segment, SegmentKind, Signal as ExpressionSignal, SignalPath, SignalResolver,
-    UnitEquation, UnitRule, functions as expression_functions, operators as expression_operators,
+    UnitEquation, UnitRule, functions as expression_functions, is_constant,
+    operators as expression_operators,
 };
 pub use fault::{Fault, Invalid, Outcome};
 pub use function::{

@@ -51,6 +51,27 @@ struct Parser<'t> {
     depth: usize,
 }
 
+/// A word that stands for a value everywhere.
+enum Constant {
+    Truth(bool),
+    Number(f64),
+}
+
+fn constant(word: &str) -> Option<Constant> {
+    Some(match word {
+        "true" => Constant::Truth(true),
+        "false" => Constant::Truth(false),
+        "pi" => Constant::Number(std::f64::consts::PI),
+        "inf" => Constant::Number(f64::INFINITY),
+        _ => return None,
+    })
+}
+
+/// True for a word that is a constant of expressions, such as `pi`, and so names nothing else.
+pub fn is_constant(word: &str) -> bool {
+    constant(word).is_some()
+}
+
 impl Parser<'_> {
     fn advance(&mut self) -> Result<(), Diagnostic> {
         self.last = self.range.end;
@@ -315,12 +336,10 @@ impl Parser<'_> {
             let name = Name { text: word, span: self.span(&range) };
             return self.node(range.start, ExprKind::Call(name, arguments));
         }
-        let constant = match word.as_str() {
-            "true" => return self.node(range.start, ExprKind::Bool(true)),
-            "false" => return self.node(range.start, ExprKind::Bool(false)),
-            "pi" => std::f64::consts::PI,
-            "inf" => f64::INFINITY,
-            _ => return self.node(range.start, ExprKind::Name(word)),
+        let constant = match constant(&word) {
+            Some(Constant::Truth(value)) => return self.node(range.start, ExprKind::Bool(value)),
+            Some(Constant::Number(value)) => value,
+            None => return self.node(range.start, ExprKind::Name(word)),
         };
         let unit = self.unit_literal(range.clone(), constant)?;
         self.number(range.start, constant, unit)

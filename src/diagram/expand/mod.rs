@@ -40,6 +40,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use legwork_block::{
     Diagnostic, Diagnostics, Expression, Node, Registry, Resource, Resources, Span, Type, Unit,
+    is_constant,
 };
 use legwork_program::Ratio;
 
@@ -472,6 +473,9 @@ fn bad_name(name: &str, root: bool) -> Option<String> {
         return Some(format!(
             "expected a name without `.`, `[`, `]`, `^`, `~`, `=` and outer blanks, found `{name}`"
         ));
+    }
+    if is_constant(name) {
+        return Some(format!("`{name}` is a constant of expressions, so it cannot name a block"));
     }
     if root && sections().any(|section| section == name) {
         return Some(format!("`{name}` is the name of a section, so it cannot name a block"));

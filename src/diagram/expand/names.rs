@@ -8,7 +8,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use legwork_block::{
     Diagnostic, Diagnostics, FileId, Files, NoResource, Node, OtherResources, Resource,
-    ResourceEntry, Scope, Span, Value,
+    ResourceEntry, Scope, Span, Value, is_constant,
 };
 
 use super::mask::Bounds;
@@ -103,6 +103,14 @@ impl Expander<'_> {
                             .hint("give it another name"),
                     );
                     continue;
+                }
+                if is_constant(name) {
+                    let what = if is_robot { "robot" } else { "parameter" };
+                    let message = format!(
+                        "`{name}` is a constant of expressions, so it cannot name a {what}"
+                    );
+                    let found = Diagnostic::error("bad-name", name_span, message);
+                    self.report(found.hint("give it another name"));
                 }
                 // `--set` takes the name for the section's.
                 if !is_robot && sections().any(|section| section == name) {

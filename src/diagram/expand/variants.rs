@@ -194,13 +194,13 @@ impl Expander<'_> {
             default = Some((listed.default.value.to_owned(), listed.default.node.span));
         }
         for Entry { name, name_span, value, .. } in variant.choices.iter().flat_map(Entries::iter) {
-            let fields = is_unnamed(value) && variant.base.is_none() && variant.file.is_some();
+            let fields = is_unnamed(value) && variant.file.is_some();
             match choices.iter_mut().find(|(known, _)| known == name) {
                 Some((_, choice)) if fields => {
                     *choice = with_fields(choice, value.fields().iter().cloned());
                 }
                 Some((_, choice)) => *choice = value.clone(),
-                None if fields => {
+                None if fields && variant.base.is_none() => {
                     let message = format!("the file has no choice `{name}` to take these fields");
                     let known = choices.iter().map(|(known, _)| known.as_str());
                     let code = "unknown-variant";
