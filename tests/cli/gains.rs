@@ -252,3 +252,66 @@ fn robots_on_their_feet_are_balanced_by_their_motors() {
         assert!(poles.iter().all(|pole| size(pole) < 1.0), "{poles:?}");
     }
 }
+
+/// A body of 5 kg on two wheels of 0.5 kg.
+const BALANCER: &str = r#"<robot name="balancer">
+  <link name="body"><inertial><origin xyz="0 0 0.25"/><mass value="5"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.05" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="left">WHEEL</link>
+  <link name="right">WHEEL</link>
+  <joint name="l" type="continuous"><parent link="body"/><child link="left"/>
+    <origin xyz="0 0.2 0"/><axis xyz="0 1 0"/></joint>
+  <joint name="r" type="continuous"><parent link="body"/><child link="right"/>
+    <origin xyz="0 -0.2 0"/><axis xyz="0 1 0"/></joint>
+</robot>"#;
+const WHEEL: &str = r#"<inertial><mass value="0.5"/>
+    <inertia ixx="0.002" iyy="0.004" izz="0.002" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin rpy="1.5707963267948966 0 0"/>
+    <geometry><cylinder radius="0.1" length="0.02"/></geometry></collision>"#;
+const BALANCED: &str = r#"Diagram(
+    format: 2,
+    run: (stop: "6 s", step: "1 ms", solver: SemiImplicitEuler),
+    params: { "tilt": Param(value: "0 rad") },
+    robots: { "b": Urdf(path: "balancer.urdf", base: Floating) },
+    blocks: {
+        "sim": Mask(
+            file: "std:masks/robot_with_contacts.ron", robot: "b", feet: ["left", "right"],
+            init: (position: ["0 m", "0 m", "10 cm"], rpy: ["0 rad", "=tilt", "0 rad"]),
+            in: { "tau": "balance.u" },
+        ),
+        "x": Concat(count: 2, in: { "u1": "sim.state.q", "u2": "sim.state.nu" }),
+        "balance": Lqr(every: "1 ms", gain: GAIN, in: { "x": "x.y" }),
+    },
+    checks: {
+        "stays up":       Always(that: "=abs(sim.state.base.orientation[2]) < 0.2"),
+        "comes to rest":  Finally(that: "=norm(sim.state.nu) < 5e-3"),
+    },
+    log: ["sim.state"],
+)"#;
+
+/// Two wheels on the ground move by their motors alone: what rolling ties, that the wheels cannot
+/// leave the ground's line, is taken out and listed; the gain holds the nonlinear robot from a tilt
+/// of 0.1 rad, and without the gain it falls. States are left out by name, and none is left silently.
+#[test]
+fn a_balancer_on_two_wheels_gets_a_gain_from_its_file() {
+    let here = folder();
+    write(&here, "balancer.urdf", &BALANCER.replace("WHEEL", WHEEL));
+    let zeros = vec![vec![0.0; 17]; 2];
+    write(&here, "balancer.ron", &BALANCED.replace("GAIN", &format!("{zeros:?}")));
+    let tilted = ["run", "balancer.ron", "--set", "tilt=0.1 rad"];
+    assert_eq!(legwork(here.path(), &tilted).0, 3, "it falls without a gain");
+    let lqr = ["lqr", "balancer.ron", "--block", "balance", "-o", "gain.patch"];
+    for (more, states, ties) in [(&[][..], 16, 3), (&["--without", "*position*"], 13, 1)] {
+        let (code, json, err) = legwork(here.path(), &[&lqr[..], more].concat());
+        assert_eq!(code, 0, "{err}");
+        let len = |what: &str| json[what].as_array().map_or(0, Vec::len);
+        assert_eq!((len("states"), len("taken_out")), (states, ties), "{err}");
+        assert_eq!(len("left_out_by_name"), 16 - states, "{json}");
+        let (code, json, err) =
+            legwork(here.path(), &[&tilted[..], &["--with", "gain.patch"]].concat());
+        assert_eq!(code, 0, "{more:?}: {err} {}", json["checks"]);
+    }
+    let wrong = [&lqr[..], &["--states", "sim.state.base.posture*"]].concat();
+    let (code, _, err) = legwork(here.path(), &wrong);
+    assert!(code != 0 && err.contains("posture"), "{code}: {err}");
+}

@@ -1,7 +1,6 @@
 """Writes gains.json: random systems, and gains that SciPy and 60 digits find for them.
 
-    pip install numpy scipy mpmath && python gains.py > gains.json          (60 systems)
-    python gains.py 200 > all.json                                          (all 200)
+    pip install numpy scipy mpmath && python gains.py > gains.json
 
 Versions that wrote the committed file: numpy 2.4.6, scipy 1.17.1, mpmath 1.4.1.
 
@@ -220,7 +219,7 @@ def one(number):
     return out
 
 
-count = int(sys.argv[1]) if len(sys.argv) > 1 else 60
+count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
 found = [one(number) for number in range(count)]
 print("[" + ",\n".join(json.dumps(system) for system in found) + "]")
 failed = sum(1 for system in found if system["scipy"] is None)
