@@ -23,6 +23,7 @@ mod mistakes;
 mod new;
 mod page;
 mod plot;
+mod readme;
 mod refusals;
 mod robot;
 mod robot_files;
