@@ -1,6 +1,6 @@
 """Train the network that balances the cart-pole of `diagrams/basics/balance.ron`, and deploy it.
 
-    pip install 'legwork[gymnasium]' 'skrl[jax]' safetensors
+    pip install 'legwork-sim[gymnasium]' 'skrl[jax]' safetensors
     python src/python/examples/train_balance.py
 
 Proximal policy optimisation by skrl on copies of the diagram, whose ports are the environment:
