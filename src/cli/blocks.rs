@@ -75,7 +75,7 @@ pub(crate) fn explain(name: &str, library: &Library) -> Result<Answer, Failure> 
                     }
                     // An option that a page lists, such as a solver.
                     _ => match &reference::with_row(name, &all)[..] {
-                        [] => Err(unknown(name, registry)),
+                        [] => of_choice(name, registry).ok_or_else(|| unknown(name, registry)),
                         pages => Ok(shown_pages(pages)),
                     },
                 };
@@ -91,6 +91,17 @@ pub(crate) fn explain(name: &str, library: &Library) -> Result<Answer, Failure> 
         }
     };
     Ok(Answer::new(Code::Success, json).text(texts.join("\n")))
+}
+
+/// The types of parameters that have a choice of this name.
+fn of_choice(name: &str, registry: &Registry) -> Option<Answer> {
+    let names = manual::types_with_choice(name, registry);
+    let types: Vec<_> = names.iter().filter_map(|ty| manual::named_type(ty, registry)).collect();
+    let text = |ty: &manual::NamedType| format!("`{name}` is a choice of `{}`.\n\n{ty}", ty.name);
+    let texts: Vec<String> = types.iter().map(text).collect();
+    (!texts.is_empty()).then(|| {
+        Answer::new(Code::Success, json!({ "choice": name, "types": types })).text(texts.join("\n"))
+    })
 }
 
 /// Some pages of the language manual.

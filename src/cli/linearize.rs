@@ -18,6 +18,9 @@ use super::moment::Moment;
 use super::summary::{counted, digits, seconds, width_of};
 use super::{console, diagnostics, picture};
 
+/// Most signals that are named as examples.
+const MOST_SIGNALS: usize = 6;
+
 /// `legwork linearize`.
 ///
 /// Gives A, B, C, D with the names and units of states, inputs and outputs, and what follows: poles
@@ -164,7 +167,8 @@ pub(crate) fn linearize(
     }
     draw(&arguments.plot, &found, &simulated, &model)?;
     json.insert("diagnostics".to_owned(), model.warnings_to_json());
-    Ok(Answer::new(Code::Success, Value::Object(json)).text(text(&found, &analysis, &beside)))
+    Ok(Answer::new(Code::Success, Value::Object(json))
+        .text(text(&found, &analysis, &beside, &model)))
 }
 
 /// Simulated responses, each with that of the linearisation.
@@ -208,7 +212,12 @@ pub(crate) fn faulted(model: &Model, fault: &RunFault) -> Answer {
 }
 
 /// What people read.
-fn text(found: &Linearization, analysis: &Analysis, simulated: &[(f64, c64, c64)]) -> String {
+fn text(
+    found: &Linearization,
+    analysis: &Analysis,
+    simulated: &[(f64, c64, c64)],
+    model: &Model,
+) -> String {
     let mut out = String::new();
     let system = &found.system;
     let kind = match system.period {
@@ -232,6 +241,16 @@ fn text(found: &Linearization, analysis: &Analysis, simulated: &[(f64, c64, c64)
             let line = format!("  {what:<8} {} = {} {unit}", one.name, digits(one.value));
             let _ = writeln!(out, "{}", line.trim_end());
         }
+    }
+    if found.inputs.is_empty() && found.outputs.is_empty() {
+        let signals = model.program().log.iter().map(|channel| channel.signal.path.as_str());
+        let signals: Vec<&str> = signals.take(MOST_SIGNALS).collect();
+        let _ = writeln!(
+            out,
+            "  no ports: `--in SIGNAL` opens a signal as an input, `--out SIGNAL` takes one as an \
+             output; recorded are {}",
+            signals.join(", ")
+        );
     }
     poles(&mut out, found, analysis);
     if let Some(zeros) = &analysis.zeros {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use legwork_picture::robot::{Body, Row, tree, views};
@@ -67,9 +67,12 @@ pub(crate) fn robot(arguments: &RobotArguments, library: &Library) -> Result<Ans
         let drawn = views(&title(&summary, arguments), &Body { bones, solids });
         picture::write(path, drawn, robot.files())?;
     }
+    let ending = Path::new(&arguments.file).extension().map(std::ffi::OsStr::to_ascii_lowercase);
+    let is_urdf = ending.is_some_and(|ending| ending == "urdf" || ending == "xacro");
+    let is_open = is_urdf && !arguments.fixed;
     let poses: Vec<&str> = robot.poses().collect();
     let json = json!({ "robot": summary, "poses": poses });
-    Ok(Answer::new(Code::Success, json).text(described(&summary, &robot)))
+    Ok(Answer::new(Code::Success, json).text(described(&summary, &robot, is_open)))
 }
 
 fn title(summary: &Summary, arguments: &RobotArguments) -> String {
@@ -92,7 +95,7 @@ fn tree_of(summary: &Summary) -> String {
 }
 
 /// The text for people.
-fn described(summary: &Summary, robot: &Robot) -> String {
+fn described(summary: &Summary, robot: &Robot, is_open: bool) -> String {
     let mut text = String::new();
     let base = if summary.is_floating { "floating" } else { "fixed" };
     let (joints, links) = (summary.joints.len(), summary.links.len());
@@ -105,6 +108,12 @@ fn described(summary: &Summary, robot: &Robot) -> String {
         summary.nq,
         summary.nv
     );
+    if is_open {
+        text.push_str(
+            "  a URDF does not say how its base is held: a diagram does, with `base: Fixed` or \
+             `base: Floating`; here `--fixed` does\n",
+        );
+    }
     let mut rows =
         vec![row(["link", "joint", "kg", "centre [m]", "principal moments [kg m²]", "shapes"])];
     rows.extend(summary.links.iter().map(link_row));

@@ -1,11 +1,13 @@
 //! What there is to build diagrams from, and the diagrams that are built in.
 
 use std::fmt;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use legwork_block::{FileId, Registry, nearest};
+use legwork_diagram::document::begins_with;
 use legwork_diagram::{ReadFile as _, document};
 
 use crate::diagram::Diagram;
@@ -16,6 +18,8 @@ use crate::reference;
 
 /// Folder of the built-in files that holds diagrams.
 const DEMOS: &str = "diagrams/";
+/// Bytes of a file that tell what it is, behind comments.
+const BEGINNING: u64 = 1 << 16;
 
 /// The kinds of blocks, robots and files that diagrams are made of; cheap to copy.
 ///
@@ -204,7 +208,7 @@ impl Library {
             .into_iter()
             .flatten()
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .filter(|other| other.ends_with(".ron"))
+            .filter(|other| other.ends_with(".ron") && is_diagram(&folder.join(other)))
             .collect();
         beside.sort();
         if let Some(near) = nearest(name, beside.iter().map(String::as_str)) {
@@ -216,6 +220,13 @@ impl Library {
             None => String::new(),
         }
     }
+}
+
+/// True if a file begins as a diagram does; only its beginning is read.
+fn is_diagram(file: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(BEGINNING).read_to_end(&mut start));
+    read.is_ok() && begins_with(&start, "Diagram")
 }
 
 /// What a diagram says about itself; empty if nothing, or if it cannot be parsed.

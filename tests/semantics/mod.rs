@@ -14,6 +14,7 @@
 //! | 10 solvers | `solvers` |
 //! | 11 ports of a diagram | `ports` |
 
+mod clauses;
 mod conditional;
 mod crossings;
 mod events;

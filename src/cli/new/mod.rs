@@ -123,6 +123,11 @@ pub(crate) fn new(arguments: &NewArguments, library: &Library) -> Result<Answer,
     let Some(file) = &arguments.file else { return Ok(list()) };
     if let Some(from) = &arguments.from {
         let text = library.open(from)?.text().to_vec();
+        let is_diagram = file.extension().is_some_and(|ending| ending == "ron");
+        let text = match robot_kind(&text).filter(|_| is_diagram) {
+            Some(kind) => diagram_with(kind, &path_from(file, Path::new(from))).into_bytes(),
+            None => text,
+        };
         let next = next(&text, &file.display().to_string());
         return write(&[(file.clone(), text)], &next);
     }
@@ -159,6 +164,44 @@ pub(crate) fn new(arguments: &NewArguments, library: &Library) -> Result<Answer,
         made[0].0.clone_from(file);
     }
     write(&made, &template.next.replace(NAME, &named.display().to_string()))
+}
+
+/// The fields of a robot from a file of this text, if it is a robot file of another program.
+fn robot_kind(text: &[u8]) -> Option<(&'static str, &'static str)> {
+    let start = String::from_utf8_lossy(&text[..text.len().min(1 << 16)]);
+    let urdf = start.contains("<robot").then_some(("Urdf", ", base: Floating"));
+    urdf.or_else(|| start.contains("<mujoco").then_some(("Mjcf", "")))
+}
+
+/// A diagram in which a robot moves without torques.
+fn diagram_with((kind, base): (&str, &str), path: &str) -> String {
+    format!(
+        r#"Diagram(
+    format: 2,
+    doc: "A robot that no torque moves.",
+    run: (stop: "1 s", step: "1 ms"),
+    robots: {{ "robot": {kind}(path: {path:?}{base}) }},
+    blocks: {{
+        "none":  Constant(value: "=zeros(robot.n)"),
+        "accel": ForwardDynamics(robot: "robot", in: {{ "state": "body.state", "tau": "none.y" }}),
+        "body":  FloatingBase(robot: "robot", in: {{ "nu_dot": "accel.nu_dot" }}),
+    }},
+    log: ["body.state"],
+)
+"#
+    )
+}
+
+/// The path of `target` as a file at `from` writes it: relative, with `/`.
+fn path_from(from: &Path, target: &Path) -> String {
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let (from, to) = (whole(from), whole(target));
+    let folder: Vec<_> = from.parent().into_iter().flat_map(Path::components).collect();
+    let to: Vec<_> = to.components().collect();
+    let common = folder.iter().zip(&to).take_while(|(one, other)| one == other).count();
+    let up = folder[common..].iter().map(|_| "..".to_owned());
+    let down = to[common..].iter().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    up.chain(down).collect::<Vec<_>>().join("/")
 }
 
 /// What can be done with a file, by what is in it.

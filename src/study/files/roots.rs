@@ -127,7 +127,7 @@ impl Allowed {
 
     fn outside(&self) -> String {
         "outside of the folders that the diagram may read: its own, that of its project, the \
-         working directory; --root DIR adds a folder, --trust all"
+         working directory; `--root DIR` adds a folder, and `--trust` lifts the limit"
             .to_owned()
     }
 }

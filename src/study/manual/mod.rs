@@ -39,7 +39,7 @@ use serde_json::Value;
 
 pub use self::construct::{Construct, Field, constructs};
 pub use self::files::{BuiltIn, built_in};
-pub use self::named_type::{Choice, Meaning, NamedType, named_type};
+pub use self::named_type::{Choice, Meaning, NamedType, named_type, types_with_choice};
 pub use self::parameter::Parameter;
 pub use self::port::{Function, Input, Output, Port, Ports};
 pub use self::search::{Hit, Match, also_called, search, search_among};

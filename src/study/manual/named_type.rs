@@ -69,6 +69,23 @@ pub fn named_type(name: &str, registry: &Registry) -> Option<NamedType> {
     (!meanings.is_empty()).then(|| NamedType { name: name.to_owned(), meanings })
 }
 
+/// The names of the types of parameters that have a choice of this name, such as `Circular`.
+pub fn types_with_choice(choice: &str, registry: &Registry) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for kind in kinds(registry) {
+        let root = kind.schema();
+        for name in types_of(&root) {
+            let choices = root["$defs"][&name]["oneOf"].as_array().into_iter().flatten();
+            let mut words = choices.map(|one| Choice::of(one, &root).text);
+            let is_choice = |text: String| text.split('(').next() == Some(choice);
+            if !found.contains(&name) && words.any(is_choice) {
+                found.push(name);
+            }
+        }
+    }
+    found
+}
+
 impl Meaning {
     fn of(kind: &'static str, definition: &Value, root: &Value) -> Self {
         let choices = definition["oneOf"].as_array().map_or(&[][..], Vec::as_slice);
