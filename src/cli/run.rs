@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use legwork_study::{
-    Edit, Error, Library, Model, Outcome, RECORDING, Record, RunRequest, Snapshot, edits_at, files,
-    parse_time, read_edits, recorded_diagram,
+    Edit, Error, ErrorKind, Library, Model, Outcome, RECORDING, Record, RunRequest, Snapshot,
+    edits_at, files, parse_time, read_edits, recorded_diagram,
 };
 use serde_json::{Value, json};
 
@@ -88,10 +88,17 @@ pub(crate) fn run(arguments: &RunArguments, library: &Library) -> Result<Answer,
         let json = json!({ "diagram": diagram.name(), "diagnostics": compiled.to_json() });
         return Ok(Answer::new(Code::Diagram, json));
     };
-    let request = request(arguments, model)?;
     let cancel = interrupt::listen();
     let progress = Progress::default();
-    let run = model.run(&request, &|event| progress.tell(event), cancel)?;
+    // Runs that begin at one time take directories with the next numbers.
+    let mut taken = 0;
+    let run = loop {
+        let request = request(arguments, model, taken)?;
+        match model.run(&request, &|event| progress.tell(event), cancel) {
+            Err(error) if arguments.out.is_none() && error.kind() == ErrorKind::Busy => taken += 1,
+            done => break done?,
+        }
+    };
     drop(progress);
     if let (None, Some(directory)) = (&arguments.out, &run.directory) {
         point_latest(directory);
@@ -124,11 +131,11 @@ pub(crate) fn run(arguments: &RunArguments, library: &Library) -> Result<Answer,
 }
 
 /// What the command line asks of the run.
-fn request(arguments: &RunArguments, model: &Model) -> Result<RunRequest, Failure> {
+fn request(arguments: &RunArguments, model: &Model, taken: usize) -> Result<RunRequest, Failure> {
     let edits: Option<Vec<Edit>> = arguments.replay_edits.as_deref().map(read_edits).transpose()?;
     let snapshots = arguments.snapshot_at.iter().map(|text| parse_time(text));
     Ok(RunRequest {
-        record: Record::Directory(directory(arguments.out.as_deref(), model)?),
+        record: Record::Directory(directory(arguments.out.as_deref(), model, taken)?),
         pace: arguments.pace,
         snapshots: snapshots.collect::<Result<Vec<f64>, Error>>()?,
         edits: edits.unwrap_or_default(),
@@ -141,8 +148,9 @@ fn request(arguments: &RunArguments, model: &Model) -> Result<RunRequest, Failur
 }
 
 /// Where a run goes: without `--out` to a directory of the diagram's name in `runs`, or, where that
-/// holds what is no run of this file that has ended, to one with the next number: `stand-2`.
-fn directory(out: Option<&Path>, model: &Model) -> Result<PathBuf, Failure> {
+/// holds what is no run of this file that has ended, to one with the next number: `stand-2`. The
+/// first `taken` of those are passed over.
+fn directory(out: Option<&Path>, model: &Model, taken: usize) -> Result<PathBuf, Failure> {
     if let Some(out) = out {
         return Ok(out.to_owned());
     }
@@ -154,6 +162,7 @@ fn directory(out: Option<&Path>, model: &Model) -> Result<PathBuf, Failure> {
         let places = (std::fs::canonicalize(file), std::fs::canonicalize(other));
         other == file || matches!(places, (Ok(place), Ok(other)) if place == other)
     };
+    let mut left = taken;
     for number in 1..=MOST_NAMESAKES {
         let directory = match number {
             1 if name == LATEST => continue,
@@ -166,8 +175,10 @@ fn directory(out: Option<&Path>, model: &Model) -> Result<PathBuf, Failure> {
             // That of a session, or of a run that goes on or was killed, says nothing of its file.
             None => directory.join(RECORDING).symlink_metadata().is_err(),
         };
-        if is_own {
-            return Ok(directory);
+        match left {
+            _ if !is_own => {}
+            0 => return Ok(directory),
+            _ => left -= 1,
         }
     }
     let message =

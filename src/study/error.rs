@@ -16,6 +16,8 @@ pub enum ErrorKind {
     Output,
     /// An input of the diagram has no value.
     Input,
+    /// Another run writes into the directory.
+    Busy,
 }
 
 /// A request that could not be answered: what kind of mistake it is, and one sentence.

@@ -266,7 +266,7 @@ fn a_diagram_reads_in_its_folders_alone() {
     for file in ["up.ron", "far.ron"] {
         let refused = run(file, &[]);
         assert_eq!(refused.code, 1, "{}", refused.said());
-        assert!(refused.err.contains("--root DIR adds a folder"), "{}", refused.err);
+        assert!(refused.err.contains("`--root DIR` adds a folder"), "{}", refused.err);
         assert_eq!(run(file, &["--root", "../out"]).code, 0);
         assert_eq!(run(file, &["--trust"]).code, 0);
     }

@@ -253,7 +253,7 @@ fn robots_on_their_feet_are_balanced_by_their_motors() {
     }
 }
 
-/// A body of 5 kg on two wheels of 0.5 kg.
+/// A body of 5 kg on two wheels of 0.5 kg, which touch at a point each.
 const BALANCER: &str = r#"<robot name="balancer">
   <link name="body"><inertial><origin xyz="0 0 0.25"/><mass value="5"/>
     <inertia ixx="0.1" iyy="0.1" izz="0.05" ixy="0" ixz="0" iyz="0"/></inertial></link>
@@ -266,8 +266,7 @@ const BALANCER: &str = r#"<robot name="balancer">
 </robot>"#;
 const WHEEL: &str = r#"<inertial><mass value="0.5"/>
     <inertia ixx="0.002" iyy="0.004" izz="0.002" ixy="0" ixz="0" iyz="0"/></inertial>
-    <collision><origin rpy="1.5707963267948966 0 0"/>
-    <geometry><cylinder radius="0.1" length="0.02"/></geometry></collision>"#;
+    <collision><geometry><sphere radius="0.1"/></geometry></collision>"#;
 const BALANCED: &str = r#"Diagram(
     format: 2,
     run: (stop: "6 s", step: "1 ms", solver: SemiImplicitEuler),

@@ -2,11 +2,12 @@
 //! diagrams.
 
 use std::path::Path;
+use std::process::Stdio;
 
 use legwork::runtime::recording::Recording;
 use serde_json::Value;
 
-use super::support::{folder, legwork, page_texts, ramp, repository, write};
+use super::support::{command, folder, legwork, page_texts, ramp, repository, write};
 
 #[test]
 fn a_run_records_and_its_json_has_every_promised_field() {
@@ -528,6 +529,26 @@ fn a_start_inside_the_ground_is_told() {
     let quiet = legwork(here.path(), &["run", "quiet.ron", "--json"]);
     assert_eq!(quiet.json()["warnings"], Value::Array(Vec::new()));
     assert!(!quiet.err.contains("starts-inside"), "{}", quiet.err);
+}
+
+/// Runs without `--out` that begin together take directories with the next numbers.
+#[test]
+fn runs_side_by_side_have_directories_of_their_own() {
+    let here = folder();
+    write(&here, "ramp.ron", ramp(""));
+    let arguments = ["run", "ramp.ron", "--pace", "2"];
+    let started = (0..3).map(|_| {
+        let mut run = command(here.path(), &arguments);
+        run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+    });
+    let started: Vec<_> = started.collect();
+    for child in started {
+        let done = child.wait_with_output().expect("its end");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+    for name in ["ramp", "ramp-2", "ramp-3"] {
+        assert!(here.path().join("runs").join(name).join("run.mcap").is_file(), "{name}");
+    }
 }
 
 /// Four feet notice the trunk that falls between them; the run tells it once.

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
 
 use super::cannot_write;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 
 /// Name of the file that is locked. It holds nothing and stays; the lock ends with its process.
 const NAME: &str = ".lock";
@@ -34,7 +34,7 @@ impl Lock {
                     "another run writes into `{directory}`; wait for its end, or choose another \
                      directory with --out"
                 );
-                Err(Error::request(message))
+                Err(Error::new(ErrorKind::Busy, message))
             }
             Err(TryLockError::Error(error)) if error.kind() == std::io::ErrorKind::Unsupported => {
                 Ok(Self(None))

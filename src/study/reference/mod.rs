@@ -66,7 +66,7 @@ macro_rules! sources {
 }
 
 /// All pages, in the order in which they are best read.
-const SOURCES: [Source; 35] = sources![
+const SOURCES: [Source; 36] = sources![
     "start" ["tutorial", "introduction", "getting started"],
     "diagram" ["Diagram", "file", "format", "syntax", "ron", "sections"],
     "blocks" ["Kind", "in", "wires", "paths", "signals", "connect"],
@@ -102,6 +102,7 @@ const SOURCES: [Source; 35] = sources![
     "fitting" ["fit", "identification", "system identification", "measurement", "least squares"],
     "sensitivity" ["gradient", "slopes", "derivatives of metrics", "optimisation"],
     "studies" ["Study", "Expect", "Plot", "experiments", "sweep", "axes"],
+    "words" ["glossary", "simulink", "drake", "pinocchio", "other tools", "translation"],
 ];
 
 macro_rules! examples {
@@ -115,7 +116,7 @@ macro_rules! examples {
 }
 
 /// The files that the pages show.
-pub const EXAMPLES: [Example; 41] = examples![
+pub const EXAMPLES: [Example; 42] = examples![
     "start.ron",
     "diagram.ron",
     "blocks.ron",
@@ -157,6 +158,7 @@ pub const EXAMPLES: [Example; 41] = examples![
     "fitting.ron",
     "sensitivity.ron",
     "drive.study",
+    "words.ron",
 ];
 
 /// Adds the examples to the built-in files.
