@@ -294,9 +294,9 @@ const BALANCED: &str = r#"Diagram(
 #[test]
 fn a_balancer_on_two_wheels_gets_a_gain_from_its_file() {
     let here = folder();
-    write(&here, "balancer.urdf", &BALANCER.replace("WHEEL", WHEEL));
+    write(&here, "balancer.urdf", BALANCER.replace("WHEEL", WHEEL));
     let zeros = vec![vec![0.0; 17]; 2];
-    write(&here, "balancer.ron", &BALANCED.replace("GAIN", &format!("{zeros:?}")));
+    write(&here, "balancer.ron", BALANCED.replace("GAIN", &format!("{zeros:?}")));
     let tilted = ["run", "balancer.ron", "--set", "tilt=0.1 rad"];
     assert_eq!(legwork(here.path(), &tilted).0, 3, "it falls without a gain");
     let lqr = ["lqr", "balancer.ron", "--block", "balance", "-o", "gain.patch"];

@@ -161,3 +161,21 @@ fn choices_of_a_run_lead_to_their_page() {
     }
     assert_ne!(legwork(here.path(), &["help", "Eulerian"]).code, 0);
 }
+
+/// A choice of a parameter leads to the types that have it, and a file is only suggested for a
+/// diagram if it is one.
+#[test]
+fn choices_of_parameters_are_explained_and_files_of_other_kinds_are_not_suggested() {
+    let here = folder();
+    for (choice, ty) in [("Circular", "FrictionCone"), ("HoldLast", "OnFail")] {
+        let told = legwork(here.path(), &["help", choice]);
+        assert_eq!(told.code, 0, "{}", told.err);
+        assert!(told.out.contains(&format!("`{choice}` is a choice of `{ty}`")), "{}", told.out);
+    }
+    write(&here, "rest.ron", "Patch(set: {})");
+    let missing = legwork(here.path(), &["run", "cart.ron"]);
+    assert!(missing.code == 64 && !missing.err.contains("rest.ron"), "{}", missing.err);
+    // Without ports, what could be asked for is named.
+    let bare = legwork(here.path(), &["linearize", "demo:stand"]);
+    assert!(bare.out.contains("`--in SIGNAL`") && bare.out.contains("pd.tau"), "{}", bare.out);
+}

@@ -1,6 +1,6 @@
 //! `legwork new` and `legwork demo`.
 
-use super::support::{folder, legwork};
+use super::support::{folder, legwork, repository, write};
 
 #[test]
 fn a_new_diagram_runs_and_passes_its_checks() {
@@ -108,4 +108,29 @@ fn a_crate_is_not_called_by_a_word_of_rust() {
     // A diagram may have this name: it is a file.
     assert_eq!(legwork(here.path(), &["new", "self"]).code, 0);
     assert_eq!(legwork(here.path(), &["check", "self.ron"]).code, 0);
+}
+
+/// From a robot file of another program comes a diagram with the robot, by a path from its folder.
+#[test]
+fn a_diagram_is_made_around_a_robot_file() {
+    let here = folder();
+    let robots = repository().join("diagrams/robots");
+    for (file, base) in [("cart_pole/cart_pole.xml", "Mjcf"), ("ur5/ur5.urdf", "Urdf")] {
+        let text = std::fs::read(robots.join(file)).expect("a robot");
+        let name = file.split('/').next_back().expect("a name");
+        write(&here, name, text);
+        std::fs::create_dir_all(here.path().join("below")).expect("a folder");
+        for made in [format!("{base}.ron"), format!("below/{base}.ron")] {
+            assert_eq!(legwork(here.path(), &["new", &made, "--from", name]).code, 0);
+            let text = std::fs::read_to_string(here.path().join(&made)).expect("a diagram");
+            assert!(text.contains(&format!("{base}(path: \"")), "{text}");
+            let run = legwork(here.path(), &["run", &made, "--until", "10 ms"]);
+            assert_eq!(run.code, 0, "{}", run.err);
+        }
+        // The same file under its own ending is a copy.
+        let copy = format!("copy_of_{name}");
+        assert_eq!(legwork(here.path(), &["new", &copy, "--from", name]).code, 0);
+        let [one, other] = [name, &copy].map(|name| std::fs::read(here.path().join(name)));
+        assert_eq!(one.expect("a file"), other.expect("a copy"));
+    }
 }
