@@ -15,6 +15,7 @@
 //! | [`adding`] | a block, a solver, a construct, a subcommand: the files that each touches |
 //! | [`promises`] | what holds of bits, files, memory and kills, and how that is tested |
 //! | [`abuses`] | contact models under abuse: right, told, or wrong |
+//! | [`glossary`] | words of Simulink, Drake, MuJoCo, Pinocchio, ROS, and the words here |
 //!
 //! # From Rust
 //!
@@ -90,3 +91,5 @@ pub use legwork_study as study;
 
 pub use cli::{command, command_of};
 pub use legwork_study::Disk;
+#[doc(inline)]
+pub use legwork_study::glossary;

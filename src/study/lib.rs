@@ -54,6 +54,9 @@ mod time;
 pub mod trim;
 mod watch;
 
+#[doc = include_str!("reference/pages/glossary.md")]
+pub mod glossary {}
+
 pub use below::{Below, diagrams_below};
 pub use cancel::Cancel;
 pub use check::Checked;

@@ -70,6 +70,26 @@ fn a_block_goes_before_a_type_of_its_name() {
     assert!(of_type.starts_with("Energy, of ContactInverseDynamics\n"), "{of_type}");
 }
 
+/// The last column of the glossary: every name is a page, a block or a command.
+#[test]
+fn every_name_of_the_glossary_leads_to_a_text() {
+    let here = folder();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("src/study/reference/pages/glossary.md"));
+    let page = page.expect("a page");
+    let rows = page.lines().filter(|line| line.starts_with("| "));
+    let cells = rows.filter_map(|row| row.trim_end_matches(['|', ' ']).rsplit('|').next());
+    let names: std::collections::BTreeSet<&str> =
+        cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    assert!(names.len() > 80, "{names:?}");
+    for name in names {
+        let help = legwork(here.path(), &["help", name]);
+        assert_eq!(help.code, 0, "{name}: {}", help.said());
+    }
+    let shown = legwork(here.path(), &["help", "simulink"]).out;
+    assert!(shown.starts_with("# Words of other tools\n"), "{shown}");
+}
+
 /// The codes of the page and of the command's own help are those that commands end with.
 #[test]
 fn exit_codes_are_told_as_they_are() {

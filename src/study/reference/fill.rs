@@ -110,6 +110,7 @@ fn list(asked: &str, registry: &Registry) -> Option<String> {
                 [code(solver.name()), step.to_owned(), solver.doc().to_owned(), aliases]
             }),
         ),
+        "glossary" => include_str!("pages/glossary.md").trim_end().to_owned(),
         "checks" => words(&mut check_kinds()),
         "reductions" => words(&mut reductions()),
         "kinds of parameters" => words(&mut parameter_kinds()),

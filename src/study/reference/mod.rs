@@ -102,7 +102,7 @@ const SOURCES: [Source; 36] = sources![
     "fitting" ["fit", "identification", "system identification", "measurement", "least squares"],
     "sensitivity" ["gradient", "slopes", "derivatives of metrics", "optimisation"],
     "studies" ["Study", "Expect", "Plot", "experiments", "sweep", "axes"],
-    "words" ["glossary", "simulink", "drake", "pinocchio", "other tools", "translation"],
+    "words" ["glossary", "simulink", "drake", "pinocchio", "ros", "other tools", "translation"],
 ];
 
 macro_rules! examples {
