@@ -10,7 +10,7 @@
 //!
 //! | page | for |
 //! |---|---|
-//! | [`architecture`] | how a text becomes a recording, the crates, what may depend on what |
+//! | [`architecture`] | the pipeline, the crates, their dependencies, invariants and their tests |
 //! | [`semantics`] | the numbered rules of execution, which comments and tests cite |
 //! | [`adding`] | a block, a solver, a construct, a subcommand: the files that each touches |
 //! | [`promises`] | what holds of bits, files, memory and kills, and how that is tested |
