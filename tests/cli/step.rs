@@ -331,7 +331,8 @@ fn s8_2_a_resumed_run_has_the_rows_of_the_whole_one_from_its_tick_on() {
     assert!(refused.code == 64 && refused.err.contains("cut off"), "{}", refused.err);
 }
 
-/// 9.1: the state before the step that faults is kept, can be looked at, and faults again.
+/// Semantics 9.1: the state before the step that faults is kept, can be looked at, and faults
+/// again.
 #[test]
 fn s9_1_a_fault_leaves_a_snapshot_of_the_last_good_step() {
     let here = Folder::new();
@@ -414,7 +415,7 @@ fn s8_3_a_paced_run_sleeps_between_steps_only() {
     assert_eq!(legwork(&["run", &file, "--pace", "0"]).code, 64);
 }
 
-/// 7.1 for every diagram of the repository.
+/// Semantics 7.1 for every diagram of the repository.
 #[test]
 fn s7_1_every_diagram_continues_from_snapshots_at_random_ticks() {
     let mut files = Vec::new();

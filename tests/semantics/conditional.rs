@@ -1,4 +1,5 @@
-//! Clause 6.1: parts that are on now and then. Clause 2.4: between two rates. Clause 5.3: loops.
+//! Semantics 6.1: parts that are on now and then; also semantics 2.4, between two rates, and
+//! semantics 5.3, loops.
 
 use legwork_runtime::Simulation;
 

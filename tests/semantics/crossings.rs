@@ -1,4 +1,4 @@
-//! Clauses 3.6 and 3.7: a block whose law has kinks or jumps has a variable step cut at them, stays
+//! Semantics 3.6, 3.7: a block whose law has kinks or jumps has a variable step cut at them, stays
 //! on one smooth piece in between, and leaves fixed steps alone.
 
 use std::sync::Arc;
@@ -424,8 +424,8 @@ fn s3_7_a_mass_leaves_its_limit_when_the_acceleration_points_inwards() {
     assert!((x - 1.7_f64.powi(3) / 6.0).abs() < 1e-12, "{x}");
 }
 
-/// 3.7: a fault while an event is being located is the fault of the step. Gone back to its
-/// beginning, the same simulation meets it again.
+/// Semantics 3.7: a fault while an event is being located is the fault of the step. Gone back to
+/// its beginning, the same simulation meets it again.
 #[test]
 fn s3_7_a_fault_on_the_way_to_an_event_repeats() {
     let program = program(
@@ -443,7 +443,8 @@ fn s3_7_a_fault_on_the_way_to_an_event_repeats() {
     assert_eq!(simulation.run().unwrap_err(), fault);
 }
 
-/// 7.1: the pieces are part of a snapshot. Restored at any step, a run goes on bit for bit.
+/// Semantics 7.1: the pieces are part of a snapshot. Restored at any step, a run goes on bit for
+/// bit.
 #[test]
 fn s7_1_snapshots_hold_the_pieces() {
     let program = program(
@@ -480,8 +481,8 @@ fn s7_1_snapshots_hold_the_pieces() {
     }
 }
 
-/// 3.6: if a block refuses a trial state, the step becomes shorter. If it refuses a state of the
-/// solution itself, the run fails at that place.
+/// Semantics 3.6: if a block refuses a trial state, the step becomes shorter. If it refuses a state
+/// of the solution itself, the run fails at that place.
 #[test]
 fn s3_6_a_block_that_refuses_a_trial_shortens_the_step() {
     for solver in ["DormandPrince", "Esdirk", "Bdf"] {

@@ -1,4 +1,4 @@
-//! Clauses 3.1, 3.6, 3.7 under variable step: where events are, and what happens there.
+//! Semantics 3.1, 3.6, 3.7 under variable step: where events are, and what happens there.
 
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ fn s3_7_a_thermostat_switches_where_the_closed_form_says() {
     assert!(switches.len() > 20 && expected > 60.0, "{} switches", switches.len());
 }
 
-/// 3.1: between ticks time is the tick and a part of it; hits stay where they were.
+/// Semantics 3.1: between ticks time is the tick and a part of it; hits stay where they were.
 #[test]
 fn s3_1_events_lie_between_ticks_and_move_no_hit() {
     let program = program(
@@ -120,7 +120,7 @@ fn s3_1_events_lie_between_ticks_and_move_no_hit() {
     assert_eq!(events, 1);
 }
 
-/// 3.7: under fixed steps a guard is tested once per major step.
+/// Semantics 3.7: under fixed steps a guard is tested once per major step.
 #[test]
 fn s3_7_fixed_steps_notice_a_reset_at_the_next_major_step() {
     let recording = run(&ball("Rk4", "3 s"));
@@ -129,7 +129,7 @@ fn s3_7_fixed_steps_notice_a_reset_at_the_next_major_step() {
     assert!((first[1].0 - 1.5).abs() < 1e-12, "the step after {}", impact_time(0));
 }
 
-/// Clause 3.4: a row is that of the outputs after all resets, and tells what an impact at its
+/// Semantics 3.4: a row is that of the outputs after all resets, and tells what an impact at its
 /// instant did. The impulses of all corners are m (ν⁺ − ν⁻); no other row has any.
 #[test]
 fn s3_4_the_row_of_an_impact_holds_its_impulses() {

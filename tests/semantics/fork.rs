@@ -1,4 +1,4 @@
-//! A run that goes on as another program: clauses 7.1 and 8.3.
+//! A run that goes on as another program: semantics 7.1, 8.3.
 
 use std::sync::Arc;
 

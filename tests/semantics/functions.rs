@@ -1,4 +1,4 @@
-//! Clause 6.2: functions that blocks need and call inside their own phases.
+//! Semantics 6.2: functions that blocks need and call inside their own phases.
 //!
 //! One file, because all tests share the blocks at its beginning, which call in each phase.
 
@@ -192,7 +192,8 @@ fn ramp(blocks: &str, log: &str) -> String {
 
 const TWICE: &str = r#""a": Twice(needs: { "f": Remember() }, in: { "u": "u.y" }),"#;
 
-/// 6.2: all calls of a step start from what the last step committed; the last of them is committed.
+/// Semantics 6.2: all calls of a step start from what the last step committed; the last of them is
+/// committed.
 #[test]
 fn s6_2_calls_start_from_committed_memory_and_the_last_is_committed() {
     let text = ramp(TWICE, r#""a.first", "a.second""#);
@@ -201,8 +202,8 @@ fn s6_2_calls_start_from_committed_memory_and_the_last_is_committed() {
     assert_eq!(values(&text, "a.second"), [1.0, 12.0, 23.0, 34.0]);
 }
 
-/// 6.2: one memory per declared call site: two callers of one variant do not share it, and neither
-/// do two functions of one caller.
+/// Semantics 6.2: one memory per declared call site: two callers of one variant do not share it,
+/// and neither do two functions of one caller.
 #[test]
 fn s6_2_two_call_sites_do_not_share_memory() {
     let text = ramp(
@@ -220,7 +221,7 @@ fn s6_2_two_call_sites_do_not_share_memory() {
     assert_eq!(values(&text, "b.y"), [0.0, 2.0, 24.0, 46.0]);
 }
 
-/// 6.2: called or on wires, the same solver gives the same bits.
+/// Semantics 6.2: called or on wires, the same solver gives the same bits.
 #[test]
 fn s6_2_a_called_solver_gives_the_bytes_of_one_on_wires() {
     let text = |blocks: &str| contact(blocks, r#""solve.f", "solve.status""#);
@@ -302,8 +303,8 @@ pub(crate) fn contact(solver: &str, log: &str) -> String {
     )
 }
 
-/// 6.2, 7.1: the memory of a function is the caller's: a snapshot at any piece, also between an
-/// output and its update, continues bit for bit.
+/// Semantics 6.2, 7.1: the memory of a function is the caller's: a snapshot at any piece, also
+/// between an output and its update, continues bit for bit.
 #[test]
 fn s6_2_a_snapshot_of_the_caller_holds_its_functions() {
     let nested = r#""c": Twice(needs: { "f": Function(
@@ -333,7 +334,7 @@ fn s6_2_a_snapshot_of_the_caller_holds_its_functions() {
     assert!(seen_update, "a snapshot between outputs and updates");
 }
 
-/// 6.2: a call in the update is committed by the same update phase.
+/// Semantics 6.2: a call in the update is committed by the same update phase.
 #[test]
 fn s6_2_a_call_in_the_update_is_committed_with_it() {
     let block = r#""a": InUpdate(needs: { "f": Remember() }, in: { "u": "u.y" }),"#;
@@ -341,8 +342,8 @@ fn s6_2_a_call_in_the_update_is_committed_with_it() {
     assert_eq!(values(&ramp(block, r#""a.y""#), "a.y"), [0.0, 0.0, 1.0, 12.0]);
 }
 
-/// 6.2, 6.3: calls while time goes on read committed memory and leave none: x stays the solution
-/// of ẋ = x of the classical Runge-Kutta method.
+/// Semantics 6.2, 6.3: calls while time goes on read committed memory and leave none: x stays the
+/// solution of ẋ = x of the classical Runge-Kutta method.
 #[test]
 fn s6_2_calls_in_derivatives_and_minor_steps_commit_nothing() {
     let blocks = r#""a": InDerivative(needs: { "f": Remember() }),
@@ -358,7 +359,8 @@ fn s6_2_calls_in_derivatives_and_minor_steps_commit_nothing() {
     assert_eq!(values(&text, "b.first"), [1.0, 22.0, 33.0, 44.0]);
 }
 
-/// 6.2: a function's blocks appear under the caller's path, in the listing and in the reports.
+/// Semantics 6.2: a function's blocks appear under the caller's path, in the listing and in the
+/// reports.
 #[test]
 fn s6_2_called_blocks_appear_under_the_callers_path() {
     let program = program(&ramp(TWICE, r#""a.first""#));
@@ -377,7 +379,8 @@ fn s6_2_called_blocks_appear_under_the_callers_path() {
     assert!(reports.is_sorted_by_key(|(path, _)| *path));
 }
 
-/// 6.2, 9.3: a fault inside a function stops the run at the caller and names the block inside.
+/// Semantics 6.2, 9.3: a fault inside a function stops the run at the caller and names the block
+/// inside.
 #[test]
 fn s6_2_a_fault_inside_names_caller_and_callee() {
     let text = r#"Diagram(run: (stop: "9 ms", step: "1 ms"), blocks: {
@@ -400,7 +403,7 @@ fn s6_2_a_fault_inside_names_caller_and_callee() {
     );
 }
 
-/// 6.2: the caller's rate rules; what is called has none of its own.
+/// Semantics 6.2: the caller's rate rules; what is called has none of its own.
 #[test]
 fn s6_2_a_function_has_no_time_of_its_own() {
     let text = |callee: &str| {
@@ -426,7 +429,7 @@ fn s6_2_a_function_has_no_time_of_its_own() {
     assert!(found.iter().any(|(_, text)| text.contains("a.f has guards")), "{found:?}");
 }
 
-/// 6.2: a function that leads back to itself is an error, and so is a loop inside.
+/// Semantics 6.2: a function that leads back to itself is an error, and so is a loop inside.
 #[test]
 fn s6_2_recursion_and_loops_are_errors() {
     let recursive = ramp(r#""a": Use(of: "s", in: { "u": "u.y" }),"#, "").replace(
@@ -483,8 +486,8 @@ fn s6_2_coulombs_law_is_called_around_any_solver() {
     }
 }
 
-/// 9.2: when the passes are used up, pivoting answers; what that leaves above the tolerance is
-/// answered by `on_fail` of the caller.
+/// Semantics 9.2: when the passes are used up, pivoting answers; what that leaves above the
+/// tolerance is answered by `on_fail` of the caller.
 #[test]
 fn s9_2_passes_that_are_used_up_are_answered_by_the_policy() {
     let text = |tolerance: &str, policy: &str| {

@@ -1,4 +1,4 @@
-//! Clauses 7.1 and 8.3 in a session: going back, and parameters that change on the way.
+//! Semantics 7.1, 8.3 in a session: going back, and parameters that change on the way.
 
 use std::sync::Arc;
 

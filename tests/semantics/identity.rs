@@ -1,4 +1,4 @@
-//! Clauses 2.1 and 7.1: a program's hashes tell programs apart by their structure.
+//! Semantics 2.1, 7.1: a program's hashes tell programs apart by their structure.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Clause 5.3: solutions of `Solve` in whole runs.
+//! Semantics 5.3: solutions of `Solve` in whole runs.
 
 use legwork_runtime::Simulation;
 

@@ -3,16 +3,8 @@
 //! Most run small diagrams of the standard library; what only a probe can see is seen by blocks of
 //! the tests' own, registered as a third party would.
 //!
-//! | clause | in |
-//! |---|---|
-//! | 2 compile, 2.4 rates | `rates`, `identity`, `verify`, `conditional`; 2.2 in `allocations` |
-//! | 3 a major step | `steps`; variable steps and located events in `events`, `crossings` |
-//! | 4 plants and contact | `plants` |
-//! | 5 loops | `steps`; `Solve` in `conditional` and `loops` |
-//! | 6 conditional and called parts | `conditional`, `functions`, `steps` |
-//! | 7 state, 8 order, 9 failure | `state`, `snapshots`, `history`, `fork`, `conditional` |
-//! | 10 solvers | `solvers` |
-//! | 11 ports of a diagram | `ports` |
+//! The page `src/semantics.md` of the documentation has the rules and lists the tests of each, those
+//! of other folders included; `clauses` compares it with the code.
 
 mod clauses;
 mod conditional;

@@ -1,4 +1,4 @@
-//! Clause 4: plants that step themselves, contact that is solved in minor steps, state on its
+//! Semantics 4: plants that step themselves, contact that is solved in minor steps, state on its
 //! manifold, contact modes.
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Clauses 11: ports of a diagram.
+//! Semantics 11: ports of a diagram.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Clause 3.7: guards that cross and come back within one step, and many crossings in a row,
+//! Semantics 3.7: guards that cross and come back within one step, and many crossings in a row,
 //! compared with their closed forms.
 
 use legwork_runtime::recording::{Phase as RowPhase, Recording};

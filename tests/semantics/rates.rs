@@ -1,4 +1,4 @@
-//! Clause 2: what is found out before t = 0.
+//! Semantics 2: what is found out before t = 0.
 
 use legwork_program::Rate;
 
@@ -10,7 +10,7 @@ fn rate_of(text: &str, path: &str) -> Rate {
     node.unwrap_or_else(|| panic!("no block {path}")).rate
 }
 
-/// 2.1: the result is printable and hashable: one parameter makes another hash.
+/// Semantics 2.1: the result is printable and hashable: one parameter makes another hash.
 #[test]
 fn s2_1_a_program_is_printable_and_hashable() {
     let text = |gain: &str| {
@@ -29,7 +29,7 @@ fn s2_1_a_program_is_printable_and_hashable() {
     );
 }
 
-/// 2.3: const, continuous, stated and inherited rates.
+/// Semantics 2.3: const, continuous, stated and inherited rates.
 #[test]
 fn s2_3_rates_go_forward_from_sources_and_stated_periods() {
     let text = r#"Diagram(run: (stop: "1 s", step: "1 ms"), blocks: {
@@ -58,7 +58,7 @@ fn s2_3_rates_go_forward_from_sources_and_stated_periods() {
     }
 }
 
-/// 2.3: discrete state without a period is an error that asks for `every:`.
+/// Semantics 2.3: discrete state without a period is an error that asks for `every:`.
 #[test]
 fn s2_3_discrete_state_without_a_period_is_refused() {
     let found = mistakes(
@@ -69,7 +69,7 @@ fn s2_3_discrete_state_without_a_period_is_refused() {
     assert!(found[0].1.contains("every:"), "{found:?}");
 }
 
-/// 2.3: several rates at one block, or none on a cycle, are errors that ask for `every:`.
+/// Semantics 2.3: several rates at one block, or none on a cycle, are errors that ask for `every:`.
 #[test]
 fn s2_3_several_rates_or_none_are_refused() {
     let several = mistakes(
@@ -90,7 +90,7 @@ fn s2_3_several_rates_or_none_are_refused() {
     assert!(none[0].1.contains("a, b"), "{none:?}");
 }
 
-/// 2.3: in a fixed-step run periods and offsets are whole multiples of the step.
+/// Semantics 2.3: in a fixed-step run periods and offsets are whole multiples of the step.
 #[test]
 fn s2_3_periods_are_multiples_of_the_step_and_the_nearest_are_named() {
     let found = mistakes(
@@ -101,7 +101,7 @@ fn s2_3_periods_are_multiples_of_the_step_and_the_nearest_are_named() {
     assert!(found[0].1.contains("4 ms or 6 ms"), "{found:?}");
 }
 
-/// 2.4: crossings are free where one period divides the other and offsets agree.
+/// Semantics 2.4: crossings are free where one period divides the other and offsets agree.
 #[test]
 fn s2_4_crossings_between_rates_that_divide_are_free() {
     program(
@@ -114,7 +114,8 @@ fn s2_4_crossings_between_rates_that_divide_are_free() {
     );
 }
 
-/// 2.4: anything else is refused; the error proposes the nearest rates and a RateTransition.
+/// Semantics 2.4: anything else is refused; the error proposes the nearest rates and a
+/// RateTransition.
 #[test]
 fn s2_4_rates_that_do_not_divide_are_refused_with_proposals() {
     let found = mistakes(

@@ -1,4 +1,4 @@
-//! Clause 7.1 on disk: snapshots as bytes.
+//! Semantics 7.1 on disk: snapshots as bytes.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Clause 10: solvers and their orders.
+//! Semantics 10: solvers and their orders.
 
 use legwork_program::Solver;
 use legwork_runtime::ode::METHODS;
@@ -45,7 +45,8 @@ const BEGIN: [Begins; 5] = [
     ("SignalBuilder(times: [0, 1, 9], values: [0, 0, 8])", |s| s - s.sin()),
 ];
 
-/// 3.6: what jumps at the end of a step jumps for the next one. Every method keeps its order.
+/// Semantics 3.6: what jumps at the end of a step jumps for the next one. Every method keeps its
+/// order.
 #[test]
 fn s3_6_a_jump_at_the_end_of_a_step_costs_no_order() {
     for (source, answer) in BEGIN {
@@ -143,8 +144,8 @@ fn s10_1_the_error_of_a_variable_step_follows_its_tolerance() {
     assert!((0.8..0.95).contains(&slope), "Bdf: slope {slope}");
 }
 
-/// 10.2: semi-implicit Euler advances the velocity, then the position with the new velocity: its
-/// first step from rest at x = 1 is v = −h, x = 1 − h², and its energy stays bounded.
+/// Semantics 10.2: semi-implicit Euler advances the velocity, then the position with the new
+/// velocity: its first step from rest at x = 1 is v = −h, x = 1 − h², and its energy stays bounded.
 #[test]
 fn s10_2_semi_implicit_euler_uses_the_new_velocity() {
     let recording =
@@ -160,7 +161,7 @@ fn s10_2_semi_implicit_euler_uses_the_new_velocity() {
     }
 }
 
-/// 10.2: first-order states take explicit Euler under the same name.
+/// Semantics 10.2: first-order states take explicit Euler under the same name.
 #[test]
 fn s10_2_first_order_states_take_explicit_euler() {
     let recording =
@@ -181,8 +182,8 @@ fn fault(run: &str, blocks: &str) -> String {
     simulation.run().expect_err("a fault").to_string()
 }
 
-/// 3.7: a state that is driven back over the jump of its law slides along it, which no cut of steps
-/// can follow. That ends in a fault with the name of the block.
+/// Semantics 3.7: a state that is driven back over the jump of its law slides along it, which no
+/// cut of steps can follow. That ends in a fault with the name of the block.
 #[test]
 fn s3_7_sliding_along_a_jump_is_a_fault_and_not_a_crawl() {
     for solver in ["DormandPrince(rtol: 1e-10)", "Esdirk", "Bdf"] {
@@ -195,8 +196,8 @@ fn s3_7_sliding_along_a_jump_is_a_fault_and_not_a_crawl() {
     }
 }
 
-/// 3.7: the ball's bounces end at 2e-11 s, where times are dense: there are far more of them than
-/// anybody waits for, and they are told from each other down to 1e-318 s.
+/// Semantics 3.7: the ball's bounces end at 2e-11 s, where times are dense: there are far more of
+/// them than anybody waits for, and they are told from each other down to 1e-318 s.
 #[test]
 fn s3_7_events_that_crowd_near_t_0_are_zeno() {
     let found = fault(

@@ -1,4 +1,4 @@
-//! Clauses 7, 8, 9: state, order, determinism, failure.
+//! Semantics 7, 8, 9: state, order, determinism, failure.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(crate) const MIXED: &str = r#"Diagram(run: (stop: "200 ms", step: "1 ms", so
     "f": Flip(clears: 2.0, in: { "u": "i.y" }),
 }, log: ["i.y", "di.y", "f.resets", "late.y"])"#;
 
-/// 7.1: restoring a snapshot continues bit for bit, from any tick and any block of it.
+/// Semantics 7.1: restoring a snapshot continues bit for bit, from any tick and any block of it.
 #[test]
 fn s7_1_a_restored_run_continues_bit_for_bit() {
     let program = program(MIXED);
@@ -44,7 +44,7 @@ fn s7_1_a_restored_run_continues_bit_for_bit() {
     }
 }
 
-/// 7.1: a snapshot of another program is refused.
+/// Semantics 7.1: a snapshot of another program is refused.
 #[test]
 fn s7_1_a_snapshot_of_another_program_is_refused() {
     let a = Simulation::new(program(MIXED));
@@ -52,8 +52,8 @@ fn s7_1_a_snapshot_of_another_program_is_refused() {
     assert!(b.restore(&a.snapshot()).is_err());
 }
 
-/// 8.1: topological order; of blocks that may come next, the first by path, whatever the file's
-/// order.
+/// Semantics 8.1: topological order; of blocks that may come next, the first by path, whatever the
+/// file's order.
 #[test]
 fn s8_1_ties_are_broken_by_path() {
     let text =
@@ -73,7 +73,8 @@ fn s8_1_ties_are_broken_by_path() {
     assert_eq!(order(&text(&format!("{c}, {b}, {a}"))), expected);
 }
 
-/// 8.2: same program → same bytes; headless and stepped by block give byte-equal recordings.
+/// Semantics 8.2: same program → same bytes; headless and stepped by block give byte-equal
+/// recordings.
 #[test]
 fn s8_2_runs_and_stepped_runs_are_byte_equal() {
     let program = program(MIXED);
@@ -93,7 +94,8 @@ fn s8_2_runs_and_stepped_runs_are_byte_equal() {
     assert_eq!(first, finish(&mut by_step), "run against stepped by major step");
 }
 
-/// 9.1: NaN on an output is a fault with t, phase, block, port; the last good row is kept.
+/// Semantics 9.1: NaN on an output is a fault with t, phase, block, port; the last good row is
+/// kept.
 #[test]
 fn s9_1_nan_is_a_fault_and_the_recording_is_kept_to_the_last_good_row() {
     let program = program(
@@ -111,7 +113,7 @@ fn s9_1_nan_is_a_fault_and_the_recording_is_kept_to_the_last_good_row() {
     assert_eq!(recording.series("g.y").unwrap().len(), 5, "rows at 0 … 4 ms");
 }
 
-/// 9.1: an infinity is a fault, except on an output that is marked as a bound.
+/// Semantics 9.1: an infinity is a fault, except on an output that is marked as a bound.
 #[test]
 fn s9_1_infinity_is_fine_on_bounds_only() {
     let text = |source: &str| {
@@ -126,7 +128,7 @@ fn s9_1_infinity_is_fine_on_bounds_only() {
     assert_eq!(fault.block, "g", "the gain's output is no bound: {fault}");
 }
 
-/// 9.3: every run-time message names time, phase and block.
+/// Semantics 9.3: every run-time message names time, phase and block.
 #[test]
 fn s9_3_messages_name_time_phase_and_block() {
     let mut simulation = Simulation::new(program(

@@ -1,10 +1,10 @@
-//! Clauses 3 and 5, 6.3: what one major step does.
+//! Semantics 3, 5, 6.3: what one major step does.
 
 use legwork_runtime::{Cursor, Simulation};
 
 use super::harness::{calls, compile_text, mistakes, numbers, program, run};
 
-/// 3.1: the time of tick k is k × base, exactly; nothing accumulates.
+/// Semantics 3.1: the time of tick k is k × base, exactly; nothing accumulates.
 #[test]
 fn s3_1_time_is_tick_times_base() {
     let program = program(
@@ -21,7 +21,7 @@ fn s3_1_time_is_tick_times_base() {
     assert_eq!(k, 10_001);
 }
 
-/// 3.2: offset 0 fires at t = 0; an offset fires first at its time.
+/// Semantics 3.2: offset 0 fires at t = 0; an offset fires first at its time.
 #[test]
 fn s3_2_offsets_say_when_a_rate_first_fires() {
     let recording = run(r#"Diagram(run: (stop: "30 ms", step: "1 ms"), blocks: {
@@ -34,7 +34,7 @@ fn s3_2_offsets_say_when_a_rate_first_fires() {
     assert_eq!(times("b.y"), [0.004, 0.014, 0.024]);
 }
 
-/// 3.3, 3.4: what is not due holds; a row satisfies y[k] = g(x[k], u[k]).
+/// Semantics 3.3, 3.4: what is not due holds; a row satisfies y[k] = g(x[k], u[k]).
 #[test]
 fn s3_3_outputs_that_are_not_due_hold() {
     let recording = run(r#"Diagram(run: (stop: "20 ms", step: "1 ms"), blocks: {
@@ -48,7 +48,8 @@ fn s3_3_outputs_that_are_not_due_hold() {
     }
 }
 
-/// 3.4: the log shows the state before its update: a delay's row k is its input's row k − 1.
+/// Semantics 3.4: the log shows the state before its update: row k of a delay is row k − 1 of its
+/// input.
 #[test]
 fn s3_4_rows_show_the_state_before_the_update() {
     let recording = run(r#"Diagram(run: (stop: "5 ms", step: "1 ms"), blocks: {
@@ -62,7 +63,7 @@ fn s3_4_rows_show_the_state_before_the_update() {
     }
 }
 
-/// 3.5: updates commit together: two delays in a ring swap their values for ever.
+/// Semantics 3.5: updates commit together: two delays in a ring swap their values for ever.
 #[test]
 fn s3_5_updates_commit_together() {
     let recording = run(r#"Diagram(run: (stop: "6 ms", step: "1 ms"), blocks: {
@@ -76,7 +77,8 @@ fn s3_5_updates_commit_together() {
     }
 }
 
-/// 3.6: discrete code never runs in a minor step; continuous outputs do, three times per RK4 step.
+/// Semantics 3.6: discrete code never runs in a minor step; continuous outputs do, three times per
+/// RK4 step.
 #[test]
 fn s3_6_minor_steps_run_continuous_outputs_only() {
     run(r#"Diagram(run: (stop: "10 ms", step: "1 ms", solver: Rk4), blocks: {
@@ -89,7 +91,8 @@ fn s3_6_minor_steps_run_continuous_outputs_only() {
     assert_eq!(calls(1), [6, 0, 5], "every 2 ms: 6 hits, no minor step, 5 updates");
 }
 
-/// 3.7: under fixed step a guard is tested once per major step; its resets come with microsteps.
+/// Semantics 3.7: under fixed step a guard is tested once per major step; its resets come with
+/// microsteps.
 #[test]
 fn s3_7_guards_reset_in_microsteps_at_major_steps() {
     let text = r#"Diagram(run: (stop: "10 ms", step: "1 ms"), blocks: {
@@ -104,7 +107,7 @@ fn s3_7_guards_reset_in_microsteps_at_major_steps() {
     }
 }
 
-/// 3.7: guards that fire for ever are a fault that names them.
+/// Semantics 3.7: guards that fire for ever are a fault that names them.
 #[test]
 fn s3_7_zeno_is_a_fault_that_names_the_guards() {
     let mut simulation = Simulation::new(program(
@@ -119,7 +122,7 @@ fn s3_7_zeno_is_a_fault_that_names_the_guards() {
     assert!(fault.hints[0].contains("`rest`") && fault.hints[1].contains("`Stop`"), "{fault}");
 }
 
-/// 3.8: the last step has outputs and a row, no update.
+/// Semantics 3.8: the last step has outputs and a row, no update.
 #[test]
 fn s3_8_the_last_step_observes_and_does_not_update() {
     let recording = run(r#"Diagram(run: (stop: "3 ms", step: "1 ms"), blocks: {
@@ -129,7 +132,7 @@ fn s3_8_the_last_step_observes_and_does_not_update() {
     assert_eq!(numbers(&recording, "p.y").last(), Some(&(0.003, 0.003)));
 }
 
-/// 3.9: two holds in series are one hold; a delay is one period late.
+/// Semantics 3.9: two holds in series are one hold; a delay is one period late.
 #[test]
 fn s3_9_a_hold_is_an_output_a_delay_is_a_state() {
     let recording = run(r#"Diagram(run: (stop: "500 ms", step: "10 ms"), blocks: {
@@ -149,8 +152,8 @@ fn s3_9_a_hold_is_an_output_a_delay_is_a_state() {
     assert_eq!(values("d.y"), [0.0, 0.0, 0.1, 0.2, 0.3, 0.4]);
 }
 
-/// 5.1: feedthrough is per (input, output group), after masks are flattened: a loop through a
-/// subsystem whose other path delays is no loop.
+/// Semantics 5.1: feedthrough is per (input, output group), after masks are flattened: a loop
+/// through a subsystem whose other path delays is no loop.
 #[test]
 fn s5_1_no_false_loops_through_a_subsystem() {
     let compiled = compile_text(
@@ -170,7 +173,7 @@ fn s5_1_no_false_loops_through_a_subsystem() {
     assert!(compiled.program.is_some(), "{text}");
 }
 
-/// 5.2: a cycle is printed port by port, says why it feeds through, and how to break it.
+/// Semantics 5.2: a cycle is printed port by port, says why it feeds through, and how to break it.
 #[test]
 fn s5_2_a_feedthrough_cycle_is_an_error_that_shows_the_way_out() {
     let found = mistakes(
@@ -188,8 +191,8 @@ fn s5_2_a_feedthrough_cycle_is_an_error_that_shows_the_way_out() {
     }
 }
 
-/// 6.3: a memo carries what `output` found to the `update` of the same step, and is empty when the
-/// next begins.
+/// Semantics 6.3: a memo carries what `output` found to the `update` of the same step, and is empty
+/// when the next begins.
 #[test]
 fn s6_3_a_memo_lives_from_output_to_update_of_one_step() {
     let recording = run(r#"Diagram(run: (stop: "4 ms", step: "1 ms"), blocks: {
@@ -201,8 +204,8 @@ fn s6_3_a_memo_lives_from_output_to_update_of_one_step() {
     assert_eq!(values("m.stale"), [0.0; 5]);
 }
 
-/// 2.4, 3.3, 6.1: what a block hands on from its input is an output of its own: it holds between
-/// the hits of its block, and while its part is off.
+/// Semantics 2.4, 3.3, 6.1: what a block hands on from its input is an output of its own: it holds
+/// between the hits of its block, and while its part is off.
 #[test]
 fn s3_3_a_leaf_that_is_handed_on_holds_with_its_block() {
     let text = r#"Diagram(

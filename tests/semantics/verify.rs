@@ -1,4 +1,4 @@
-//! A program that breaks what compilation promises (clause 2.1) is told by the rule it breaks.
+//! A program that breaks what compilation promises (semantics 2.1) is told by the rule it breaks.
 
 use std::collections::BTreeSet;
 
