@@ -9,7 +9,9 @@ use legwork_block::{
     parameters, ports,
 };
 
-use crate::signal::formula::{Constants, Found, Input, InputShape, Names, Source, Spend};
+use crate::signal::formula::{
+    Constants, Found, Input, InputShape, Names, Source, Spend, refuse_known,
+};
 use crate::signal::pieces;
 
 /// An expression of its inputs and the time: `y = f(u, t)`.
@@ -116,6 +118,8 @@ impl Fcn {
             }
             Invalid { hints, ..Invalid::parameter("expression", message) }
         };
+        refuse_known(self.constants.keys(), &["t"])
+            .map_err(|message| Invalid::parameter("constants", message))?;
         let expression: Expression = self.expression.parse().map_err(invalid)?;
         let scope = Constants(&self.constants, spend);
         let mut found = Found::new(Names::Numbered(&self.lengths), &["t"], spend);

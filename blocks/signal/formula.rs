@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use legwork_block::quantity::Tensor;
 use legwork_block::{
     Diagnostic, ExpressionSignal, PortUnit, Ports, Scope, SegmentKind, SignalPath, SignalResolver,
-    SymbolicUnit, Type, Unit, Value, Var, nearest, parameters,
+    SymbolicUnit, Type, Unit, Value, Var, is_constant, nearest, parameters,
 };
 
 /// The most elements of an input.
@@ -110,6 +110,22 @@ pub(crate) enum Source {
 
 /// Counts values against what the diagram may have.
 pub(crate) type Spend<'a> = &'a dyn Fn(usize) -> bool;
+
+/// Fails if expressions take one of these names for something else: a constant such as `pi`, or one
+/// of the names in `known`, such as the time `t`.
+///
+/// # Errors
+/// With the message for the parameter that has the names.
+pub(crate) fn refuse_known<'n>(
+    names: impl IntoIterator<Item = &'n String>,
+    known: &[&str],
+) -> Result<(), String> {
+    let mut names = names.into_iter();
+    let is_known = |name: &&String| is_constant(name) || known.contains(&name.as_str());
+    names.find(is_known).map_or(Ok(()), |name| {
+        Err(format!("`{name}` has a meaning in expressions already; take another name"))
+    })
+}
 
 /// The constants of a block as names of an expression, and what its expressions may make.
 pub(crate) struct Constants<'a>(pub(crate) &'a BTreeMap<String, Tensor>, pub(crate) Spend<'a>);

@@ -8,6 +8,7 @@ use legwork_contact::HeightField;
 use legwork_recording::{Record, Records};
 
 use super::{FrictionMap, wrong};
+use crate::signal::formula::refuse_known;
 
 /// Most points of a grid.
 const MOST_POINTS: usize = 4_000_000;
@@ -71,6 +72,7 @@ impl Field {
         if along_x.saturating_mul(along_y) > MOST_POINTS {
             return Err(too_many(along_x, along_y));
         }
+        refuse_known(constants.keys(), &["x", "y"]).map_err(wrong)?;
         let expression = z.parse().map_err(|error| wrong(error.message))?;
         let mut at = Place { x: 0.0, y: 0.0, constants };
         let mut heights = Vec::with_capacity(along_x * along_y);

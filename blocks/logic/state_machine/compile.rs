@@ -7,7 +7,7 @@ use legwork_block::{
 };
 
 use super::StateMachine;
-use crate::signal::formula::{Constants, Found, Input, Names, Source, Spend};
+use crate::signal::formula::{Constants, Found, Input, Names, Source, Spend, refuse_known};
 
 /// Names of times in the expressions, in the order in which the block has them.
 const TIMES: &[&str] = &["t", "elapsed"];
@@ -79,6 +79,10 @@ impl Compiler<'_> {
 
 /// The programs of `machine`.
 pub(super) fn compile(machine: &StateMachine, ports: &mut Ports<'_>) -> Result<Machine, Invalid> {
+    refuse_known(machine.constants.keys(), TIMES)
+        .map_err(|message| Invalid::parameter("constants", message))?;
+    refuse_known(machine.inputs.keys(), TIMES)
+        .map_err(|message| Invalid::parameter("inputs", message))?;
     let names = names(machine)?;
     reached(machine, &names)?;
     let spend = ports.budget();

@@ -91,6 +91,7 @@ impl Expander<'_> {
             return Item::Broken;
         }
         for entry in over.iter() {
+            self.refuse_constant(entry.name, entry.name_span, "variable");
             self.origins.hide(entry.name, entry.value.span);
         }
         let mut lists: Vec<(String, Vec<Value>)> = Vec::new();

@@ -311,7 +311,8 @@ impl Expander<'_> {
     ) -> (IndexMap<String, Value>, BTreeSet<String>) {
         let mut failed = BTreeSet::new();
         let mut values: IndexMap<String, Value> = IndexMap::new();
-        for &Entry { name, value: declaration, .. } in params {
+        for &Entry { name, name_span, value: declaration, .. } in params {
+            self.refuse_constant(name, name_span, "parameter");
             let Some(parameter) = language::read::<Parameter<'_>>(declaration, self.diagnostics)
             else {
                 failed.insert(name.to_owned());

@@ -404,6 +404,15 @@ impl<'a> Expander<'a> {
         self.tree.frames.push(Frame { prefix, parent, inputs, items, owner, scope })
     }
 
+    /// Reports a name that expressions take for a constant, where it is to name something else.
+    fn refuse_constant(&mut self, name: &str, span: Span, what: &str) {
+        if is_constant(name) {
+            let message = constant_name(name, what);
+            let found = Diagnostic::error("bad-name", span, message);
+            self.report(found.hint("give it another name"));
+        }
+    }
+
     /// Expands blocks into `frame`.
     fn expand_blocks(&mut self, frame: FrameId, blocks: &Entries<'_, OfBlocks>, env: &Env) {
         let count = blocks.iter().count();
@@ -467,6 +476,11 @@ impl<'a> Expander<'a> {
     }
 }
 
+/// Why a constant of expressions cannot name a block, a parameter or anything else.
+fn constant_name(name: &str, what: &str) -> String {
+    format!("`{name}` is a constant of expressions, so it cannot name a {what}")
+}
+
 /// Why a name cannot be a block's name, if it cannot.
 fn bad_name(name: &str, root: bool) -> Option<String> {
     if name.is_empty() || name.contains(['.', '[', ']', '^', '~', '=']) || name.trim() != name {
@@ -475,7 +489,7 @@ fn bad_name(name: &str, root: bool) -> Option<String> {
         ));
     }
     if is_constant(name) {
-        return Some(format!("`{name}` is a constant of expressions, so it cannot name a block"));
+        return Some(constant_name(name, "block"));
     }
     if root && sections().any(|section| section == name) {
         return Some(format!("`{name}` is the name of a section, so it cannot name a block"));

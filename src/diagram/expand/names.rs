@@ -8,7 +8,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use legwork_block::{
     Diagnostic, Diagnostics, FileId, Files, NoResource, Node, OtherResources, Resource,
-    ResourceEntry, Scope, Span, Value, is_constant,
+    ResourceEntry, Scope, Span, Value,
 };
 
 use super::mask::Bounds;
@@ -104,14 +104,7 @@ impl Expander<'_> {
                     );
                     continue;
                 }
-                if is_constant(name) {
-                    let what = if is_robot { "robot" } else { "parameter" };
-                    let message = format!(
-                        "`{name}` is a constant of expressions, so it cannot name a {what}"
-                    );
-                    let found = Diagnostic::error("bad-name", name_span, message);
-                    self.report(found.hint("give it another name"));
-                }
+                self.refuse_constant(name, name_span, if is_robot { "robot" } else { "parameter" });
                 // `--set` takes the name for the section's.
                 if !is_robot && sections().any(|section| section == name) {
                     let message =
