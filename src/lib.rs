@@ -14,7 +14,7 @@
 //! | [`semantics`] | the numbered rules of execution, which comments and tests cite |
 //! | [`adding`] | a block, a solver, a construct, a subcommand: the files that each touches |
 //! | [`promises`] | what holds of bits, files, memory and kills, and how that is tested |
-//! | [`abuses`] | contact models under abuse: right, told, or wrong |
+//! | [`abuses`] | contact models at extreme inputs: how many are right, warned of, or wrong |
 //! | [`glossary`] | words of Simulink, Drake, MuJoCo, Pinocchio, ROS, and the words here |
 //!
 //! # From Rust

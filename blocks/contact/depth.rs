@@ -1,4 +1,4 @@
-//! Warnings of depth: a contact starts inside the ground, enters it within one step, or sinks in; or
+//! Warnings of depth: a contact starts inside the ground, enters it within one step or sinks in, or
 //! the base of its robot passes through the ground beside it.
 
 use legwork_block::{Report, Warning};

@@ -135,8 +135,8 @@ impl ContactGeometry {
         self.features.len()
     }
 
-    /// The robot that the frame belongs to, if its base is free and another body: contacts of the
-    /// base tell of their own depth.
+    /// The robot that the frame belongs to, if its base is free and is another body. Contacts of the
+    /// base warn of their own depth.
     fn floating(&self) -> Option<&Tree> {
         let model = &self.robot.model;
         let tree = &model.trees()[model.tree_of_frame(self.frame)];

@@ -18,7 +18,7 @@ use crate::reference;
 
 /// Folder of the built-in files that holds diagrams.
 const DEMOS: &str = "diagrams/";
-/// Bytes of a file that tell what it is, behind comments.
+/// Bytes that are read of a file to recognise its kind.
 const BEGINNING: u64 = 1 << 16;
 
 /// The kinds of blocks, robots and files that diagrams are made of; cheap to copy.

@@ -290,7 +290,7 @@ const BALANCED: &str = r#"Diagram(
 
 /// Two wheels on the ground move by their motors alone: what rolling ties, that the wheels cannot
 /// leave the ground's line, is taken out and listed; the gain holds the nonlinear robot from a tilt
-/// of 0.1 rad, and without the gain it falls. States are left out by name, and none is left silently.
+/// of 0.1 rad, and without the gain it falls. States are left out by name, and all are listed.
 #[test]
 fn a_balancer_on_two_wheels_gets_a_gain_from_its_file() {
     let here = folder();

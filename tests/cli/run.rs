@@ -551,7 +551,7 @@ fn runs_side_by_side_have_directories_of_their_own() {
     }
 }
 
-/// Four feet notice the trunk that falls between them; the run tells it once.
+/// Contacts of four feet notice the trunk below the ground; the run warns once.
 #[test]
 fn a_trunk_below_the_ground_is_told_once() {
     let here = folder();

@@ -12,7 +12,8 @@ const GROUNDS: [(&str, Depth); 4] = [
     ("Plane(normal: [0, 0, 3], offset: \"-20 cm\")", |[_, _, z]| -0.2 - z),
     ("Plane(normal: [0.2, 0, 1])", |[x, _, z]| -(0.2 * x + z) / 1.04_f64.sqrt()),
     (
-        "HeightFunction(z: \"0.1*x\", x: [\"-3 m\", \"3 m\"], y: [\"-3 m\", \"3 m\"], cell: \"10 cm\")",
+        "HeightFunction(z: \"0.1*x\", x: [\"-3 m\", \"3 m\"], y: [\"-3 m\", \"3 m\"], \
+            cell: \"10 cm\")",
         |[x, _, z]| (0.1 * x - z) / 1.01_f64.sqrt(),
     ),
 ];
@@ -42,7 +43,8 @@ fn drop(ground: &str, stiffness: f64, place: &str) -> (Vec<Warning>, Vec<(f64, V
                     in: {{ "state": "body.state", "points": "foot.points", "tau": "pd.tau" }}),
                 "accel": ForwardDynamics(robot: "go", in: {{ "state": "body.state",
                     "tau": "pd.tau", "J": "foot.J", "f": "contact.f" }}),
-                "body": FloatingBase(robot: "go", init: (keyframe: "stand", place: FeetAbove("2 cm")),
+                "body": FloatingBase(
+                    robot: "go", init: (keyframe: "stand", place: FeetAbove("2 cm")),
                     in: {{ "nu_dot": "accel.nu_dot" }}),
             }},
             log: ["body.state"],
@@ -58,8 +60,8 @@ const GROUND_THAT_MOVES: &str = r#""spot": Constant(value: ["0 m", "0 m", "0 m"]
     "pose_of_ground": PoseCreate(in: { "position": "spot.y" }),"#;
 const FEET: &str = r#"ContactPoint(robot: "go", frame: "=f", in: { "state": "body.state" })"#;
 
-/// Each foot notices the trunk in the first step in 32 in which its centre of mass is more than 1 cm
-/// deep, with the depth that the recording has. Held joints carry it, and nothing is said.
+/// Each foot notices the trunk in the first step in 32 in which its centre of mass is more than
+/// 1 cm deep, with the depth of the recording. Held joints carry it, and no warning is given.
 #[test]
 fn a_trunk_that_falls_through_the_ground_is_a_warning() {
     let file = in_repository("diagrams/robots/mini_cheetah/mini_cheetah.urdf");

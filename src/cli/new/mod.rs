@@ -194,6 +194,9 @@ fn diagram_with((kind, base): (&str, &str), path: &str) -> String {
 
 /// The path of `target` as a file at `from` writes it: relative, with `/`.
 fn path_from(from: &Path, target: &Path) -> String {
+    if let Some(built_in) = target.to_str().filter(|path| path.starts_with("std:")) {
+        return built_in.to_owned();
+    }
     let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let (from, to) = (whole(from), whole(target));
     let folder: Vec<_> = from.parent().into_iter().flat_map(Path::components).collect();
