@@ -27,6 +27,7 @@ mod energy;
 mod feet;
 mod initial;
 mod limits;
+mod momentum;
 
 use angles::EulerBases;
 use drift::Drift;
@@ -75,10 +76,14 @@ use serde::{Deserialize, Serialize};
 /// energy comes back when v does. With `EulerAngles` the drift of a base that turns is of first
 /// order.
 ///
-/// One step in 32 is compared with the balance `T⁺ − T = Δt ½ (ν + ν⁺)ᵀ(M ν̇ + C ν)`. If energy
-/// that no force accounts for exceeds a tenth of the initial energy and the work of all forces, the
-/// run warns: `makes-energy` or `loses-energy`, with the factor. Every method is checked. For a
-/// method with stages, the work is that of the mean force of both ends, in steps that resolve it.
+/// One step in 32, one in 4 of a fast motion, is compared with the balance
+/// `T⁺ − T = Δt ½ (ν + ν⁺)ᵀ(M ν̇ + C ν)`. If energy that no force accounts for exceeds a tenth of
+/// the initial energy and the work of all forces, the run warns: `makes-energy` or `loses-energy`,
+/// with the factor. `changes-momentum` warns likewise of linear or angular momentum of a floating
+/// base that no force accounts for, beside the largest momenta of the links and the impulses of all
+/// forces. Every method is checked. For a method with stages, work and impulses are those of the
+/// mean force of both ends, in steps that resolve it; `unresolved` warns if a quarter of them does
+/// not.
 /// The warning `chatters` names a coordinate whose speed alternates by more than 0.1 m/s or rad/s
 /// in 64 consecutive steps: the step is too long for the forces on it.
 ///
@@ -335,7 +340,7 @@ impl Block for FloatingBase {
             plan.angles.configuration(&cx.x[..plan.position_len], &mut drift.q);
             let model = &plan.robot.model;
             drift.balance(model, nu, nu_dot, time.step, plan.corrects, |tree, of_step| {
-                energy.balance(time.t, tree, of_step);
+                energy.balance(time.t, time.step, tree, of_step);
             });
         }
         Ok(())

@@ -1,8 +1,48 @@
-//! Kinetic energy that a step adds without work of forces.
+//! Energy and momentum that a step adds without forces.
+
+use nalgebra::Vector3;
 
 use crate::inverse_dynamics::{InverseDynamics, gravity_force, inverse_dynamics};
 use crate::kinematics::Kinematics;
 use crate::model::Model;
+use crate::momentum::linear_momentum;
+
+/// Energy, momentum and forces of a tree at an instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+pub struct TreeMotion {
+    /// Kinetic energy with the rotors of motors [J].
+    pub kinetic: f64,
+    /// Momentum of a tree whose base floats.
+    pub free: Option<FreeMotion>,
+}
+
+/// Momentum of a floating tree about its centre of mass, world axes: linear parts first, then
+/// angular ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+pub struct FreeMotion {
+    /// Centroidal momentum (p, L) [N s, N m s].
+    pub momentum: [f64; 6],
+    /// Sums of the sizes of all links' momenta [N s, N m s]: (p, L) may vanish, they do not.
+    pub gross: [f64; 2],
+    /// Wrench of all forces, weight and contacts: `ṗ`, `L̇` [N, N m].
+    pub wrench: [f64; 6],
+}
+
+/// Balance of a step of one tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TreeBalance {
+    /// At the beginning of the step.
+    pub start: TreeMotion,
+    /// Work of forces [J].
+    pub work: f64,
+    /// Kinetic energy that is no work [J].
+    pub energy: f64,
+    /// Momentum of a floating tree that is no impulse, `p⁺ − p − Δt ṗ` and the same of L [N s,
+    /// N m s]; else zero.
+    pub momentum: [f64; 6],
+}
 
 /// Work memory of the balance; carries no state from step to step.
 #[derive(Clone, Debug)]
@@ -11,6 +51,7 @@ pub struct EnergyBalance {
     workspace: InverseDynamics,
     force: Vec<f64>,
     weight: Vec<f64>,
+    balances: Vec<TreeBalance>,
 }
 
 impl EnergyBalance {
@@ -23,19 +64,21 @@ impl EnergyBalance {
             workspace: InverseDynamics::new(model),
             force: zeros.clone(),
             weight: zeros,
+            balances: vec![TreeBalance::default(); model.trees.len()],
         }
     }
 
-    /// Balance of a step: writes, for each moving tree, its kinetic energy at the beginning, the
-    /// work of forces, and the energy that is neither [J].
+    /// Balance of a step: writes that of each moving tree.
     ///
     /// ```text
     /// T = ½ νᵀ M ν        W = Δt ½ (ν + ν⁺)ᵀ F,  F = M ν̇ + C ν        T⁺ − T − W
+    /// p = Σ m v,  L = Σ (c_i − c) × m v_i + I ω        p⁺ − p − Δt f,  L⁺ − L − Δt (n − c × f)
     /// ```
     ///
     /// F contains all forces, weight, contacts and joints, as ν̇ shows them, so W is exact for
-    /// forces that are constant over the step. At constant M a step `ν⁺ = ν + Δt ν̇` adds no
-    /// energy.
+    /// forces that are constant over the step. Its rows of a floating base are f and n about the
+    /// base's origin, from which c is measured. At constant M a step `ν⁺ = ν + Δt ν̇` adds no
+    /// energy and no momentum.
     ///
     /// | symbol | argument | shape | meaning |
     /// |---|---|---|---|
@@ -55,31 +98,33 @@ impl EnergyBalance {
         acceleration: &[f64],
         step: f64,
         end: (&[f64], &[f64]),
-        mut write: impl FnMut(usize, [f64; 3]),
+        mut write: impl FnMut(usize, TreeBalance),
     ) {
-        let Self { kinematics, workspace, force, weight } = self;
-        kinematics.update(model, start.0, start.1);
-        inverse_dynamics(model, kinematics, acceleration, workspace, force);
-        gravity_force(model, kinematics, weight);
+        self.forces_at(model, start, acceleration);
+        let Self { kinematics, force, balances, .. } = self;
         let moving = || model.trees.iter().enumerate().filter(|(_, tree)| !tree.v.is_empty());
         for (t, tree) in moving() {
-            let kinetic = kinetic_energy_of(model, kinematics, t, start.1);
-            let mut work = 0.0;
-            for i in tree.v.clone() {
-                work += 0.5 * step * (start.1[i] + end.1[i]) * (force[i] - weight[i]);
-            }
-            (weight[tree.v.start], force[tree.v.start]) = (kinetic, work);
+            let power = |i: usize| (start.1[i] + end.1[i]) * force[i];
+            let work = 0.5 * step * tree.v.clone().map(power).sum::<f64>();
+            let begins = motion_of(model, kinematics, t, start.1, force);
+            balances[t] = TreeBalance { start: begins, work, ..TreeBalance::default() };
         }
         kinematics.update(model, end.0, end.1);
-        for (t, tree) in moving() {
-            let (kinetic, work) = (weight[tree.v.start], force[tree.v.start]);
-            let after = kinetic_energy_of(model, kinematics, t, end.1);
-            write(t, [kinetic, work, after - kinetic - work]);
+        for (t, _) in moving() {
+            let ends = motion_of(model, kinematics, t, end.1, force);
+            let mut balance = balances[t];
+            balance.energy = ends.kinetic - balance.start.kinetic - balance.work;
+            if let (Some(before), Some(after)) = (balance.start.free, ends.free) {
+                for (i, change) in balance.momentum.iter_mut().enumerate() {
+                    *change = after.momentum[i] - before.momentum[i] - step * before.wrench[i];
+                }
+            }
+            write(t, balance);
         }
     }
 
-    /// Forces and energy at an instant: `F = M ν̇ + C ν` (nv) in `force`, the sum of weight,
-    /// contacts and joints, and the kinetic energy of each moving tree [J].
+    /// Forces, energy and momentum at an instant: `F = M ν̇ + C ν` (nv) in `force`, the sum of
+    /// weight, contacts and joints, and the motion of each moving tree.
     ///
     /// O(n), allocates nothing.
     ///
@@ -91,17 +136,66 @@ impl EnergyBalance {
         (q, nu): (&[f64], &[f64]),
         acceleration: &[f64],
         force: &mut [f64],
-        mut write: impl FnMut(usize, f64),
+        mut write: impl FnMut(usize, TreeMotion),
     ) {
-        let Self { kinematics, workspace, weight, .. } = self;
+        self.forces_at(model, (q, nu), acceleration);
+        force.copy_from_slice(&self.force);
+        for (t, _) in model.trees.iter().enumerate().filter(|(_, tree)| !tree.v.is_empty()) {
+            write(t, motion_of(model, &self.kinematics, t, nu, force));
+        }
+    }
+
+    /// `F = M ν̇ + C ν` at (q, ν).
+    fn forces_at(&mut self, model: &Model, (q, nu): (&[f64], &[f64]), acceleration: &[f64]) {
+        let Self { kinematics, workspace, force, weight, .. } = self;
         kinematics.update(model, q, nu);
         inverse_dynamics(model, kinematics, acceleration, workspace, force);
         gravity_force(model, kinematics, weight);
         force.iter_mut().zip(weight).for_each(|(force, weight)| *force -= *weight);
-        for (t, _) in model.trees.iter().enumerate().filter(|(_, tree)| !tree.v.is_empty()) {
-            write(t, kinetic_energy_of(model, kinematics, t, nu));
-        }
     }
+}
+
+/// Motion of a tree under the generalised forces `force`.
+fn motion_of(
+    model: &Model,
+    kinematics: &Kinematics,
+    t: usize,
+    velocity: &[f64],
+    force: &[f64],
+) -> TreeMotion {
+    let kinetic = kinetic_energy_of(model, kinematics, t, velocity);
+    let free = model.trees[t].is_floating().then(|| free_motion(model, kinematics, t, force));
+    TreeMotion { kinetic, free }
+}
+
+/// Momentum and wrench of a floating tree about its centre of mass.
+fn free_motion(model: &Model, kinematics: &Kinematics, t: usize, force: &[f64]) -> FreeMotion {
+    let (tree, origin) = (&model.trees[t], &kinematics.origins[t]);
+    let root = tree.bodies.start;
+    let mass = model.bodies[root].subtree_mass;
+    let moment = kinematics.body(root).subtree_moment;
+    let center = if mass > 0.0 { moment / mass } else { moment };
+    let mut linear = origin.velocity * mass;
+    let mut angular = Vector3::zeros();
+    let mut gross = [0.0; 2];
+    for i in tree.bodies.clone() {
+        let state = kinematics.body(i);
+        let share = linear_momentum(model, kinematics, i);
+        let turns =
+            (state.center - center).cross(&share) + state.inertia.times(&state.velocity.angular);
+        gross[0] += (share + origin.velocity * model.bodies[i].inertia.mass()).norm();
+        gross[1] += turns.norm();
+        linear += share;
+        angular += turns;
+    }
+    let at = tree.v.start;
+    let pull = Vector3::new(force[at], force[at + 1], force[at + 2]);
+    let twist = Vector3::new(force[at + 3], force[at + 4], force[at + 5]) - center.cross(&pull);
+    FreeMotion { momentum: stacked(linear, angular), gross, wrench: stacked(pull, twist) }
+}
+
+fn stacked(linear: Vector3<f64>, angular: Vector3<f64>) -> [f64; 6] {
+    [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z]
 }
 
 /// Kinetic energy of a tree with the rotors of its motors, `½ νᵀMν` [J].

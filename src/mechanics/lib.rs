@@ -50,7 +50,7 @@
 //!         </inertial>
 //!       </link>
 //!     </robot>"#;
-//! let (model, _warnings) = Model::from_urdf(text, &Options::new(Base::Floating))?;
+//! let (model, _warnings) = Model::from_urdf_text(text, &Options::new(Base::Floating))?;
 //!
 //! let mut kinematics = Kinematics::new(&model);
 //! kinematics.update(&model, &[0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
@@ -166,7 +166,7 @@ pub use derivatives::{
     Derivatives, add_frame_wrench_derivative, forward_dynamics_derivatives,
     inverse_dynamics_derivatives,
 };
-pub use energy_balance::EnergyBalance;
+pub use energy_balance::{EnergyBalance, FreeMotion, TreeBalance, TreeMotion};
 pub use first_element::first_element;
 pub use forward_dynamics::{add_transposed_product, forward_dynamics, product};
 pub use frame::{

@@ -225,7 +225,7 @@ pub fn potential_energy(model: &Model, kinematics: &Kinematics) -> f64 {
 
 /// Linear momentum of a body as the Galilean observer of its tree sees it [kg m/s].
 #[inline]
-fn linear_momentum(model: &Model, kinematics: &Kinematics, i: usize) -> Vector3<f64> {
+pub(crate) fn linear_momentum(model: &Model, kinematics: &Kinematics, i: usize) -> Vector3<f64> {
     let state = &kinematics.body(i);
     let v = &state.velocity;
     (v.linear + v.angular.cross(&state.center)) * model.bodies[i].inertia.mass()

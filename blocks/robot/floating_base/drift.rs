@@ -1,6 +1,6 @@
 //! Drift of a step of the semi-implicit Euler method, and the balance of its energy.
 
-use legwork_mechanics::{EnergyBalance, InertialStep, Model, integrate};
+use legwork_mechanics::{EnergyBalance, InertialStep, Model, TreeBalance, integrate};
 
 use super::energy::EnergyWatch;
 
@@ -50,7 +50,7 @@ impl Drift {
         watch: &mut EnergyWatch,
     ) {
         let Self { energy, q, rate, .. } = self;
-        energy.at(model, (q, nu), nu_dot, rate, |tree, kinetic| watch.note(tree, kinetic));
+        energy.at(model, (q, nu), nu_dot, rate, |tree, motion| watch.note(tree, motion));
         watch.passes(model, (t, nu, nu_dot), rate);
     }
 
@@ -63,7 +63,7 @@ impl Drift {
         nu_dot: &[f64],
         step: f64,
         is_semi_implicit: bool,
-        write: impl FnMut(usize, [f64; 3]),
+        write: impl FnMut(usize, TreeBalance),
     ) {
         let Self { inertial, energy, q, rate, shift, nu_end, q_end } = self;
         rate.copy_from_slice(nu_dot);

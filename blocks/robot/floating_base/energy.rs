@@ -1,13 +1,18 @@
-//! Checks of a robot's energy: steps that make or lose energy, and steps that are too long.
+//! Checks of a robot's steps: energy and momentum that they make or lose, and steps that are too
+//! long.
 
 use legwork_block::{Report, Warning};
-use legwork_mechanics::Model;
+use legwork_mechanics::{FreeMotion, Model, TreeBalance, TreeMotion};
 use serde::{Deserialize, Serialize};
 
+use super::momentum::{MomentumWatch, over};
 use crate::robot::model::RobotModel;
 
-/// One step in this many has its balance computed; it represents them all.
-const EVERY: u64 = 32;
+/// One step in this many has its balance computed; it represents them all. The second is for
+/// motions that turn far in a step.
+const EVERY: [u64; 2] = [32, 4];
+/// `Δt Σ|ω|` of such motions [rad].
+const FAR: f64 = 0.1;
 /// 2⁶⁴ over the golden ratio: its multiples, modulo 2⁶⁴, are spread evenly and follow no period, so
 /// that a spin cannot be sampled at one of its angles alone.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -19,6 +24,10 @@ const LEAST_GROWTH: f64 = 1e-6;
 /// Share of the accelerations at both ends of a step by which their mean may miss the change of the
 /// velocity, so that the step is judged.
 const UNRESOLVED: f64 = 0.3;
+/// Share of the compared steps of a method with stages from which the run warns that they are not
+/// judged, and their least number: resets and impacts are few.
+const MOST_UNRESOLVED: f64 = 0.25;
+const LEAST_UNRESOLVED: u64 = 8;
 /// Change of speed in a step [m/s, rad/s] that counts if the next step reverses it.
 const JUMP: f64 = 0.1;
 /// Number of such steps, nearly without a break, from which the run warns.
@@ -48,6 +57,32 @@ struct Thrown {
     steps: u64,
 }
 
+/// Steps of a tree that were compared, and those of them over which its velocity did not change as
+/// the accelerations at both ends have it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+struct Judged {
+    steps: u64,
+    unresolved: u64,
+    /// Time of the first unresolved one [s].
+    since: f64,
+}
+
+impl Judged {
+    fn add(&mut self, t: f64, is_resolved: bool) {
+        self.steps += 1;
+        if !is_resolved {
+            self.since = if self.unresolved == 0 { t } else { self.since };
+            self.unresolved += 1;
+        }
+    }
+
+    /// Share of unresolved steps, if the run warns of it.
+    fn share(&self) -> Option<f64> {
+        let share = self.unresolved as f64 / self.steps as f64;
+        (self.unresolved >= LEAST_UNRESOLVED && share > MOST_UNRESOLVED).then_some(share)
+    }
+}
+
 /// Beginning of a step of a method with stages, whose end is the next instant.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Begun {
@@ -56,15 +91,19 @@ struct Begun {
     nu: Vec<f64>,
     nu_dot: Vec<f64>,
     force: Vec<f64>,
-    /// Kinetic energy of each tree, at the beginning and now [J].
-    kinetic: Vec<[f64; 2]>,
+    /// Each tree, at the beginning and now.
+    motions: Vec<[TreeMotion; 2]>,
 }
 
-/// Energy and alternating speeds of the run so far.
+/// Energy, momentum and alternating speeds of the run so far.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct EnergyWatch {
     steps: u64,
+    /// Number of steps that the next balance represents.
+    every: u64,
     made: Vec<Made>,
+    momenta: Vec<MomentumWatch>,
+    judged: Vec<Judged>,
     begun: Begun,
     /// Acceleration of the previous step, and the number of steps in which it has changed its sign.
     before: Vec<f64>,
@@ -78,13 +117,15 @@ impl EnergyWatch {
         let nv = model.velocity_dim();
         Self {
             made: vec![Made::default(); model.trees().len()],
+            momenta: vec![MomentumWatch::default(); model.trees().len()],
+            judged: vec![Judged::default(); model.trees().len()],
             before: vec![0.0; nv],
             turns: vec![0; nv],
             begun: Begun {
                 nu: vec![0.0; nv],
                 nu_dot: vec![0.0; nv],
                 force: vec![0.0; nv],
-                kinetic: vec![[0.0; 2]; model.trees().len()],
+                motions: vec![[TreeMotion::default(); 2]; model.trees().len()],
                 ..Begun::default()
             },
             ..Self::default()
@@ -93,9 +134,10 @@ impl EnergyWatch {
 
     /// True if the balance of this step, with velocity ν, must be computed.
     pub(super) fn wants_balance(&mut self, nu: &[f64], step: f64) -> bool {
-        let is_due = self.steps.wrapping_mul(SPREAD) < u64::MAX / EVERY;
-        self.steps += 1;
         let speed: f64 = nu.iter().map(|rate| rate.abs()).sum();
+        self.every = EVERY[usize::from(step * speed > FAR)];
+        let is_due = self.steps.wrapping_mul(SPREAD) < u64::MAX / self.every;
+        self.steps += 1;
         is_due && step * speed * speed > LEAST_GROWTH
     }
 
@@ -104,17 +146,18 @@ impl EnergyWatch {
         self.begun.is_set
     }
 
-    /// Notes the kinetic energy of a tree at this instant [J].
-    pub(super) fn note(&mut self, tree: usize, kinetic: f64) {
-        let [_, now] = &mut self.begun.kinetic[tree];
-        *now = kinetic;
+    /// Notes the motion of a tree at this instant.
+    pub(super) fn note(&mut self, tree: usize, motion: TreeMotion) {
+        let [_, now] = &mut self.begun.motions[tree];
+        *now = motion;
     }
 
-    /// An instant of a method with stages, with `force` F and the energies of [`Self::note`]. If a
-    /// step ends here, its balance is `T⁺ − T − Δt ¼ (ν + ν⁺)ᵀ(F + F⁺)`; the next step begins here.
+    /// An instant of a method with stages, with `force` F and the motions of [`Self::note`]. If a
+    /// step ends here, its balance is `T⁺ − T − Δt ¼ (ν + ν⁺)ᵀ(F + F⁺)`, and that of momenta by the
+    /// mean wrench; the next step begins here.
     ///
     /// A step over which the velocity does not change as the accelerations at both ends have it is
-    /// not judged: a reset, or a force that the step does not resolve.
+    /// not judged: a reset, or a force that the step does not resolve. Many of them are a warning.
     pub(super) fn passes(
         &mut self,
         model: &Model,
@@ -132,13 +175,22 @@ impl EnergyWatch {
                     missed += (nu[i] - begun.nu[i] - 0.5 * step * (ends[0] + ends[1])).abs();
                     size += step * (ends[0].abs() + ends[1].abs()) + 1e-12 * nu[i].abs();
                 }
-                if missed > UNRESOLVED * size || motion.velocity_range().is_empty() {
+                if motion.velocity_range().is_empty() {
+                    continue;
+                }
+                let is_resolved = missed <= UNRESOLVED * size;
+                self.judged[tree].add(t, is_resolved);
+                if !is_resolved {
                     continue;
                 }
                 let power = |i: usize| (begun.nu[i] + nu[i]) * (begun.force[i] + force[i]);
                 let work = 0.25 * step * motion.velocity_range().map(power).sum::<f64>();
-                let [kinetic, now] = begun.kinetic[tree];
-                self.balance(t, tree, [kinetic, work, now - kinetic - work]);
+                let [start, now] = begun.motions[tree];
+                self.add_energy(t, tree, start.kinetic, work, now.kinetic - start.kinetic - work);
+                if let (Some(before), Some(after)) = (start.free, now.free) {
+                    let (impulse, made) = over(step, &before, &after);
+                    self.momenta[tree].add(t, self.every, before.gross, impulse, made);
+                }
             }
         }
         let begun = &mut self.begun;
@@ -146,21 +198,31 @@ impl EnergyWatch {
         begun.nu.copy_from_slice(nu);
         begun.nu_dot.copy_from_slice(nu_dot);
         begun.force.copy_from_slice(force);
-        begun.kinetic.iter_mut().for_each(|[before, now]| *before = *now);
+        begun.motions.iter_mut().for_each(|[before, now]| *before = *now);
     }
 
-    /// Adds the balance of a step of one tree: kinetic energy, work and the energy without a source
-    /// [J].
-    pub(super) fn balance(&mut self, t: f64, tree: usize, [kinetic, work, made]: [f64; 3]) {
-        let one = &mut self.made[tree];
+    /// Adds the balance of a step of one tree.
+    pub(super) fn balance(&mut self, t: f64, step: f64, tree: usize, balance: TreeBalance) {
+        let TreeBalance { start, work, energy, momentum } = balance;
+        self.add_energy(t, tree, start.kinetic, work, energy);
+        if let Some(FreeMotion { gross, wrench, .. }) = start.free {
+            let impulse = wrench.map(|force| step * force);
+            self.momenta[tree].add(t, self.every, gross, impulse, momentum);
+        }
+    }
+
+    /// Adds a tree's kinetic energy at the beginning of a step, the work of forces and the energy
+    /// without a source [J].
+    fn add_energy(&mut self, t: f64, tree: usize, kinetic: f64, work: f64, made: f64) {
+        let (one, every) = (&mut self.made[tree], self.every);
         if one.brought == 0.0 {
             one.brought = kinetic;
         }
-        one.brought += EVERY as f64 * work.abs();
-        one.made += EVERY as f64 * made;
+        one.brought += every as f64 * work.abs();
+        one.made += every as f64 * made;
         if one.made.abs() > MADE * one.brought {
             one.since.get_or_insert(t);
-            one.steps += EVERY;
+            one.steps += every;
         }
     }
 
@@ -196,14 +258,14 @@ impl EnergyWatch {
         }
     }
 
-    /// Warns of energy without a source and of steps that are too long.
+    /// Warns of energy and momentum without a source and of steps that are too long.
     pub(super) fn report(&self, robot: &RobotModel, step: f64, report: &mut Report) {
+        let name_of = |tree: usize| match robot.members.get(tree) {
+            Some(member) if robot.is_world() => member.name.as_str(),
+            _ => robot.name.as_str(),
+        };
         for (i, one) in self.made.iter().enumerate() {
-            let Some(t) = one.since else { continue };
-            let name = match robot.members.get(i) {
-                Some(member) if robot.is_world() => member.name.as_str(),
-                _ => robot.name.as_str(),
-            };
+            let (Some(t), name) = (one.since, name_of(i)) else { continue };
             let factor = one.made.abs() / one.brought.max(f64::MIN_POSITIVE);
             let (kind, verb) =
                 if one.made > 0.0 { ("makes-energy", "made") } else { ("loses-energy", "lost") };
@@ -214,6 +276,21 @@ impl EnergyWatch {
                 one.made.abs()
             );
             report.warnings.push(Warning { name: kind.into(), t, steps: one.steps, message });
+        }
+        for (i, one) in self.momenta.iter().enumerate() {
+            one.report(name_of(i), step, report);
+        }
+        for (i, one) in self.judged.iter().enumerate() {
+            let Some(share) = one.share() else { continue };
+            let message = format!(
+                "in {:.0} % of the steps that were compared, the velocities of `{}` do not change \
+                 as its accelerations at the beginning and the end say: {step} s is too long for \
+                 the forces on it or for how fast it turns; take shorter steps",
+                100.0 * share,
+                name_of(i)
+            );
+            let (name, steps) = ("unresolved".into(), one.unresolved);
+            report.warnings.push(Warning { name, t: one.since, steps, message });
         }
         if let Some(Thrown { t, coordinate, jump, steps }) = self.thrown {
             let names = robot.model.pattern();

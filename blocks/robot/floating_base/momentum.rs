@@ -1,0 +1,99 @@
+//! Check of a floating robot's momentum: steps that make or lose it.
+
+use legwork_block::{Report, Warning};
+use legwork_mechanics::FreeMotion;
+use serde::{Deserialize, Serialize};
+
+/// Momentum made or lost by steps, over the largest momentum of the links and the impulses of all
+/// forces, from which the run warns [1].
+const MADE: f64 = 0.05;
+/// Standard deviations of the sum by which it must exceed that too: the error of a body that spins
+/// turns with it and comes to nothing, but a few steps stand for all.
+const CERTAIN: f64 = 3.0;
+
+/// Names and units of the linear and the angular part.
+const PARTS: [(&str, &str); 2] = [("linear", "N s"), ("angular", "N m s")];
+
+/// Linear or angular momentum of one robot or body.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+struct Part {
+    /// Largest sum of the sizes of the links' momenta so far.
+    gross: f64,
+    /// Sum of the sizes of impulses.
+    impulse: f64,
+    /// Momentum without a force, and the variance of this sum.
+    made: [f64; 3],
+    variance: f64,
+    /// Time at which it first exceeded the limit [s], and the number of steps in which it did.
+    since: Option<f64>,
+    steps: u64,
+}
+
+impl Part {
+    fn size(&self) -> f64 {
+        length(self.made)
+    }
+
+    fn brought(&self) -> f64 {
+        self.gross + self.impulse
+    }
+}
+
+/// Momentum of one robot or body over the run so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct MomentumWatch([Part; 2]);
+
+impl MomentumWatch {
+    /// Adds a step that stands for `weight` steps: the motion at its beginning, the impulse of all
+    /// forces and the momentum that is none.
+    pub(super) fn add(
+        &mut self,
+        t: f64,
+        weight: u64,
+        gross: [f64; 2],
+        impulse: [f64; 6],
+        made: [f64; 6],
+    ) {
+        for (i, part) in self.0.iter_mut().enumerate() {
+            let three = |of: [f64; 6]| [of[3 * i], of[3 * i + 1], of[3 * i + 2]];
+            part.gross = part.gross.max(gross[i]);
+            part.impulse += weight as f64 * length(three(impulse));
+            for (sum, one) in part.made.iter_mut().zip(three(made)) {
+                *sum += weight as f64 * one;
+            }
+            part.variance += (weight as f64 * length(three(made))).powi(2);
+            let least = MADE * part.brought() + CERTAIN * part.variance.sqrt();
+            if part.size() > least {
+                part.since.get_or_insert(t);
+                part.steps += weight;
+            }
+        }
+    }
+
+    /// Warns of momentum that no force accounts for.
+    pub(super) fn report(&self, name: &str, step: f64, report: &mut Report) {
+        for (part, (kind, unit)) in self.0.iter().zip(PARTS) {
+            let Some(t) = part.since else { continue };
+            let factor = part.size() / part.brought().max(f64::MIN_POSITIVE);
+            let message = format!(
+                "the steps of `{name}` changed its {kind} momentum by {:.3e} {unit} that no force \
+                 accounts for, {factor:.2} times what its links had and all forces brought: take \
+                 steps shorter than {step} s, `SemiImplicitEuler` for free flight, or `Rk4`",
+                part.size()
+            );
+            let steps = part.steps;
+            report.warnings.push(Warning { name: "changes-momentum".into(), t, steps, message });
+        }
+    }
+}
+
+fn length(of: [f64; 3]) -> f64 {
+    of.iter().map(|one| one * one).sum::<f64>().sqrt()
+}
+
+/// Impulse of a step, by the mean of the wrenches at both ends, and the momentum that is none.
+pub(super) fn over(step: f64, before: &FreeMotion, after: &FreeMotion) -> ([f64; 6], [f64; 6]) {
+    let impulse = |i: usize| 0.5 * step * (before.wrench[i] + after.wrench[i]);
+    let change = |i: usize| after.momentum[i] - before.momentum[i];
+    (std::array::from_fn(impulse), std::array::from_fn(|i| change(i) - impulse(i)))
+}
