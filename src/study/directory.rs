@@ -172,8 +172,9 @@ impl RunDirectory {
     fn clear(&mut self, inputs: &[PathBuf]) -> Result<(), Error> {
         let list = self.path.join(COMPANIONS);
         let listed = files::read_text(&list).unwrap_or_default();
-        let own = [RUN_JSON, drive::FAULT, drive::INTERRUPT].into_iter().chain(listed.lines());
-        for name in own.map(Path::new).filter(|name| is_below(name)) {
+        let listed = listed.lines().map(Path::new).filter(|name| is_of_a_run(name));
+        let own = [RUN_JSON, drive::FAULT, drive::INTERRUPT].map(Path::new);
+        for name in own.into_iter().chain(listed) {
             let path = self.path.join(name);
             if name.components().count() > 1 && only_directory(&self.path.join(PROBLEMS)).is_err() {
                 continue;
@@ -192,12 +193,16 @@ impl RunDirectory {
     }
 }
 
-/// Whether a listed file is one that a run writes: in its directory, or among the problems there.
-fn is_below(name: &Path) -> bool {
+/// Whether a listed file is one that a run writes: a snapshot in its directory, or a problem among
+/// those there. The list may come with a directory of somebody else.
+fn is_of_a_run(name: &Path) -> bool {
+    let ends = |ending: &str| name.extension().is_some_and(|it| it == ending);
     let mut parts = name.components();
     match (parts.next(), parts.next(), parts.next()) {
-        (Some(Component::Normal(_)), None, _) => true,
-        (Some(Component::Normal(folder)), Some(Component::Normal(_)), None) => folder == PROBLEMS,
+        (Some(Component::Normal(_)), None, _) => ends("snapshot"),
+        (Some(Component::Normal(folder)), Some(Component::Normal(_)), None) => {
+            folder == PROBLEMS && ends("json")
+        }
         _ => false,
     }
 }
@@ -242,7 +247,12 @@ mod tests {
         first.write("t=1.snapshot", b"1");
         first.write_problem("a.json", b"2");
         first.write(RUN_JSON, b"3");
-        std::fs::write(path.join("problems/own.json"), "kept").expect("a file of the user");
+        for own in ["problems/own.json", "robot.urdf"] {
+            std::fs::write(path.join(own), "kept").expect("a file of the user");
+        }
+        let listed = std::fs::read_to_string(path.join(COMPANIONS)).expect("the list");
+        std::fs::write(path.join(COMPANIONS), listed + "robot.urdf\n../run.mcap\n")
+            .expect("a trap");
         std::fs::write(path.join(drive::FAULT), "4").expect("a file of an earlier version");
         assert!(RunDirectory::take(&path, &[]).is_err(), "two at a time");
         drop(first);
@@ -253,7 +263,9 @@ mod tests {
             assert!(!is_there(name), "{name}");
         }
         drop(RunDirectory::take(&path, &[]).expect("the third run"));
-        assert!(!is_there("t=1.snapshot") && is_there("problems/own.json"));
+        assert!(
+            !is_there("t=1.snapshot") && is_there("problems/own.json") && is_there("robot.urdf")
+        );
     }
 
     #[test]
