@@ -284,7 +284,7 @@ fn mechanics_allocates_nothing() {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/robots/icub/icub.urdf"),
     )
     .unwrap();
-    let (model, _) = m::Model::from_urdf(&text, &m::Options::new(m::Base::Floating)).unwrap();
+    let (model, _) = m::Model::from_urdf_text(&text, &m::Options::new(m::Base::Floating)).unwrap();
     let (nv, n, nq) = (model.velocity_dim(), model.joint_dim(), model.configuration_dim());
     let (foot, hand) = (model.find_frame("l_sole").unwrap(), model.find_frame("r_hand").unwrap());
     let mut kinematics = m::Kinematics::new(&model);

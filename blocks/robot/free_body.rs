@@ -129,7 +129,7 @@ impl ResourceKind for FreeBody {
         }
         let [x, y, z] = self.gravity.map(Acceleration::value);
         let options = Options { gravity: Vector3::new(x, y, z), ..Options::new(Base::Floating) };
-        let (model, warnings) = Model::from_urdf(&self.urdf(), &options)
+        let (model, warnings) = Model::from_urdf_text(&self.urdf(), &options)
             .map_err(|error| Invalid::new(error.to_string()))?;
         let body = RobotModel {
             start: None,

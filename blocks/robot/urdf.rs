@@ -95,7 +95,7 @@ impl Urdf {
         let welded = self.welded();
         let options = Options { gravity, mimic, mount, welded, ..Options::new(self.base) };
         let (model, warnings) =
-            Model::from_urdf(&source.text, &options).map_err(|error| source.error(error))?;
+            Model::from_urdf_text(&source.text, &options).map_err(|error| source.error(error))?;
         let warnings = warnings.into_iter().map(|warning| source.warning(warning));
         let model = self.as_stated(model)?;
         let mut folders = source::Folders::new(&self.path, &self.packages, files);

@@ -7,18 +7,20 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use legwork_picture::robot::{Body, Row, tree, views};
 use legwork_study::robot::{JointOf, LinkOf, Request, Robot, Summary};
-use legwork_study::{Library, digits};
+use legwork_study::{Library, digits, files};
 use serde_json::json;
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::pair;
+use super::console;
 use super::picture;
 use super::summary::write_table;
 
 /// `legwork robot`.
 ///
 /// Tree, masses, inertias, limits, damping, springs and shapes of a robot, and what of the file is
-/// doubtful or not used. Drawings are SVG, or PNG where this program can write it.
+/// doubtful or not used. Drawings are SVG, or PNG where this program can write it. A robot of any
+/// format is written as URDF.
 #[derive(Debug, Args)]
 pub(crate) struct RobotArguments {
     /// A URDF or xacro file, a model of MuJoCo, or a robot file of the language:
@@ -36,7 +38,8 @@ pub(crate) struct RobotArguments {
     /// Draw the tree of links in this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) tree: Option<PathBuf>,
-    /// Draw the robot from the side and from the front in this file.
+    /// Draw the robot from the side and from the front in this file; a file that ends in .urdf gets
+    /// the robot itself, as URDF, whatever the format that it was read from.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// The keyframe in which the robot is drawn; without it, all joints are at zero.
@@ -61,7 +64,16 @@ pub(crate) fn robot(arguments: &RobotArguments, library: &Library) -> Result<Ans
     if let Some(path) = &arguments.tree {
         picture::write(path, tree_of(&summary), robot.files())?;
     }
-    if let Some(path) = &arguments.output {
+    let is_urdf = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "urdf");
+    if let Some(path) = arguments.output.as_ref().filter(is_urdf) {
+        let (text, left_out) = robot.to_urdf(path)?;
+        files::refuse_input(path, robot.files())?;
+        files::write(path, text)?;
+        console::note(&format!("wrote {}", path.display()));
+        for what in left_out {
+            console::note(&format!("warning: URDF has no words for {what}"));
+        }
+    } else if let Some(path) = &arguments.output {
         let bones = view.bones.iter().map(|bone| [bone.from, bone.to]).collect();
         let solids = view.solids.iter().map(|solid| solid.points.clone()).collect();
         let drawn = views(&title(&summary, arguments), &Body { bones, solids });

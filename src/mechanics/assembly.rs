@@ -304,6 +304,7 @@ impl Model {
         self.mimics.extend(model.mimics.iter().cloned().map(|mut mimic| {
             mimic.name = within(&mimic.name);
             mimic.joint = JointId(mimic.joint.0 + joints);
+            mimic.body += bodies;
             mimic
         }));
         self.springs.extend(

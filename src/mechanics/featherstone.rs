@@ -355,7 +355,7 @@ fn robot(seed: u64, random: &mut Random) -> Model {
     }
     text += "</robot>";
     let base = if seed.is_multiple_of(2) { Base::Floating } else { Base::Fixed };
-    Model::from_urdf(&text, &Options::new(base)).unwrap().0
+    Model::from_urdf_text(&text, &Options::new(base)).unwrap().0
 }
 
 #[test]

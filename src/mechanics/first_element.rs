@@ -1,5 +1,7 @@
 //! What a text of XML is, before it is read.
 
+use std::ops::Range;
+
 /// The name of the first element of a text of XML, behind declarations and comments; empty if what
 /// stands there has no name, none if there is no element at all.
 ///
@@ -7,6 +9,11 @@
 /// this tells its kind without an error of its text.
 #[must_use]
 pub fn first_element(text: &str) -> Option<&str> {
+    first_element_at(text).map(|at| &text[at])
+}
+
+/// Where that name stands.
+pub(crate) fn first_element_at(text: &str) -> Option<Range<usize>> {
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
     loop {
         let (skipped, end) = match rest {
@@ -19,7 +26,8 @@ pub fn first_element(text: &str) -> Option<&str> {
     }
     let rest = rest.strip_prefix('<')?;
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '-' | '.');
-    Some(&rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())])
+    let start = text.len() - rest.len();
+    Some(start..start + rest.find(|c| !is_name(c)).unwrap_or(rest.len()))
 }
 
 #[cfg(test)]

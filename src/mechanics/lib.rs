@@ -217,6 +217,8 @@ pub use shape::{Collision, Shape, Visual};
 pub use springs::JointSpring;
 pub use transmission::{Transmission, TransmissionError};
 pub use urdf::{
-    MimicJoints, NotUsed, Options, PackageError, PackageSearch, UrdfError, Warning, resolve_package,
+    MimicJoints, NotUsed, Options, PackageError, PackageSearch, UrdfError, Warning, Written,
+    resolve_package,
 };
+pub use urdf_rs;
 pub use xacro::{Expanded, ReadIncluded, XacroError, XacroOptions, expand_xacro, is_xacro};

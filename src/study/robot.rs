@@ -3,6 +3,7 @@
 mod format;
 mod shapes;
 mod summary;
+mod urdf;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,8 @@ pub struct Robot {
     diagnostics: Diagnostics,
     sources: SourceMap,
     files: Vec<PathBuf>,
+    /// Where relative paths begin.
+    folder: PathBuf,
 }
 
 /// A named pose.
@@ -126,6 +129,7 @@ impl Library {
             diagnostics: compiled.diagnostics,
             sources: compiled.sources,
             files: files.into_iter().map(|(path, _)| path).collect(),
+            folder: beside.parent().unwrap_or(Path::new("")).to_owned(),
         })
     }
 }

@@ -172,3 +172,40 @@ fn joints_between_links_have_limits_and_feet_may_be_none() {
     let done = legwork(here.path(), &["run", "a.ron"]);
     assert_eq!(done.code, 0, "{}{}", done.out, done.err);
 }
+
+/// A robot of any format is written as URDF, which reads as the same robot.
+#[test]
+fn a_robot_is_written_as_urdf() {
+    let here = folder();
+    let path = |name: &str| repository().join(name).display().to_string();
+    let crawler = path("tests/data/robots/crawler.xacro");
+    let model = path("diagrams/robots/cart_pole/cart_pole.xml");
+    for (from, fixed) in
+        [("std:robots/mini_cheetah.ron", ""), (crawler.as_str(), ""), (model.as_str(), "--fixed")]
+    {
+        let done = legwork(here.path(), &["robot", from, "-o", "r.urdf", "--json"]);
+        assert_eq!(done.code, 0, "{}", done.err);
+        let own = done.json()["robot"].clone();
+        let mut words = vec!["robot", "r.urdf", "--json"];
+        words.extend((!fixed.is_empty()).then_some(fixed));
+        let done = legwork(here.path(), &words);
+        assert_eq!(done.code, 0, "{from}: {}", done.err);
+        let read = done.json()["robot"].clone();
+        for part in ["name", "nq", "nv"] {
+            assert_eq!(own[part], read[part], "{from}: {part}");
+        }
+        let mass = |robot: &serde_json::Value| robot["mass"].as_f64().unwrap();
+        assert!((mass(&own) - mass(&read)).abs() < 1e-12 * mass(&own), "{from}");
+        let names = |robot: &serde_json::Value| {
+            let joints = robot["joints"].as_array().unwrap().iter();
+            joints.map(|joint| joint["name"].clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&own), names(&read), "{from}");
+    }
+    let model = "<mujoco><worldbody><body><geom size='0.1'/><joint name='j' armature='0.2' \
+                 stiffness='3'/></body></worldbody></mujoco>";
+    write(&here, "m.xml", model);
+    let said = legwork(here.path(), &["robot", "m.xml", "-o", "m.urdf"]).err;
+    assert!(said.contains("no words for 1 rotor inertia"), "{said}");
+    assert!(said.contains("no words for 1 joint springs"), "{said}");
+}

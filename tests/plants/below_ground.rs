@@ -66,7 +66,7 @@ const FEET: &str = r#"ContactPoint(robot: "go", frame: "=f", in: { "state": "bod
 fn a_trunk_that_falls_through_the_ground_is_a_warning() {
     let file = in_repository("diagrams/robots/mini_cheetah/mini_cheetah.urdf");
     let text = std::fs::read_to_string(file).unwrap();
-    let (model, _) = Model::from_urdf(&text, &Options::new(Base::Floating)).unwrap();
+    let (model, _) = Model::from_urdf_text(&text, &Options::new(Base::Floating)).unwrap();
     let mut kinematics = Kinematics::new(&model);
     for (ground, depth) in GROUNDS {
         let (warnings, _) = drop(ground, 60.0, FEET);

@@ -47,7 +47,7 @@ impl Pushed {
     fn joints(&self) -> Vec<Joint> {
         let file = in_repository("diagrams").join(self.path);
         let text = std::fs::read_to_string(file).unwrap();
-        Model::from_urdf(&text, &Options::new(Base::Fixed)).unwrap().0.joints().to_vec()
+        Model::from_urdf_text(&text, &Options::new(Base::Fixed)).unwrap().0.joints().to_vec()
     }
 
     /// All joints are pushed by `times` their effort, with what else the diagram has.

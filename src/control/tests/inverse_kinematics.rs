@@ -12,7 +12,7 @@ use legwork_mechanics::{
 fn robot(name: &str, base: Base) -> Model {
     let path = format!("{}/../../diagrams/robots/{name}/{name}.urdf", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
-    Model::from_urdf(&text, &Options::new(base)).unwrap().0
+    Model::from_urdf_text(&text, &Options::new(base)).unwrap().0
 }
 
 /// The robots of the tests with the frame at the end of one limb.

@@ -10,7 +10,7 @@ use legwork_mechanics::{
 fn robot(name: &str) -> Model {
     let path = format!("{}/../../diagrams/robots/{name}/{name}.urdf", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
-    Model::from_urdf(&text, &Options::new(Base::Floating)).unwrap().0
+    Model::from_urdf_text(&text, &Options::new(Base::Floating)).unwrap().0
 }
 
 fn legs() -> Vec<(Model, [FrameId; 4])> {

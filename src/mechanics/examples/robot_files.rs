@@ -34,7 +34,7 @@ fn compare(case: &Value) -> Result<(f64, usize), String> {
     let file = case["file"].as_str().unwrap();
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
     let options = Options { mimic: MimicJoints::Independent, ..Options::new(Base::Floating) };
-    let (model, _) = Model::from_urdf(&text, &options).map_err(|error| error.to_string())?;
+    let (model, _) = Model::from_urdf_text(&text, &options).map_err(|error| error.to_string())?;
     let theirs: Vec<&str> =
         case["joints"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     if theirs.len() != model.joints().len() {

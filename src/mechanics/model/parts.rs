@@ -156,6 +156,8 @@ pub struct MimicJoint {
     pub damping: f64,
     /// Dry friction of this joint in the robot file [N m or N].
     pub friction: f64,
+    /// The body that the joint moves.
+    pub(crate) body: usize,
 }
 
 /// A named frame fixed to a body.

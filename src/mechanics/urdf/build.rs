@@ -10,10 +10,10 @@ use super::Options;
 use super::error::{UrdfError, Warning};
 use super::graph::Graph;
 use super::joints::{Joints, Motion};
-use super::robot::{Inertial, Robot};
+use super::source::{Robot, inertia_of, placement_of, shape_of};
+use super::visual;
 use crate::body::Body;
 use crate::branch::BranchPattern;
-use crate::inertia::Inertia;
 use crate::joint_bodies::{Drive, push_bodies};
 use crate::model::{Base, BodyId, Frame, FrameId, JointKind, Link, Model, Tree};
 use crate::placement::Placement;
@@ -23,7 +23,7 @@ use crate::shape::Collision;
 
 /// Builds the model of a robot that was read without error.
 pub(super) fn model(
-    robot: &Robot,
+    robot: &Robot<'_>,
     options: &Options,
     warnings: &mut Vec<Warning>,
 ) -> Result<Model, UrdfError> {
@@ -42,7 +42,7 @@ pub(super) fn model(
         Base::Fixed => (options.mount, 0),
     };
     let tree = Tree {
-        name: robot.name.clone(),
+        name: robot.name.to_owned(),
         base: options.base,
         root_frame: FrameId(graph.root),
         mount,
@@ -52,7 +52,7 @@ pub(super) fn model(
         v: 0..joints.velocity_dim,
     };
     let model = Model {
-        name: robot.name.clone(),
+        name: robot.name.to_owned(),
         gravity: options.gravity,
         trees: vec![tree],
         frames: frames.collect(),
@@ -61,7 +61,7 @@ pub(super) fn model(
         mimics: joints.mimics,
         links: links(robot, &graph),
         collisions: collisions(robot),
-        visuals: Vec::new(),
+        visuals: visual::visuals(robot),
         rotors: Rotors::none(joints.velocity_dim - base_dim),
         // These follow from the others.
         resistance: JointResistance::none(0),
@@ -89,7 +89,7 @@ struct Layout {
 
 impl Layout {
     fn new(
-        robot: &Robot,
+        robot: &Robot<'_>,
         options: &Options,
         graph: &Graph<'_>,
         joints: &mut Joints,
@@ -108,23 +108,26 @@ impl Layout {
         while let Some(Reverse(j)) = ready.pop() {
             let (parent, child) = graph.ends[j];
             let joint = &robot.joints[j];
+            let axis = Vector3::from(joint.axis.xyz.0);
             let (parent_body, body_from_parent) = links[parent];
             let at_zero =
-                body_from_parent * joint.origin * held(joints, j, joint.axis, joint.line)?;
+                body_from_parent * placement_of(&joint.origin) * held(joints, j, axis, joint.line)?;
             links[child] = match drive(joints, j) {
                 None => (parent_body, at_zero),
                 Some(drive) => {
                     let axis = match drive.kind {
                         JointKind::Spherical | JointKind::Floating => Vector3::z(),
-                        _ => unit(joint.axis, joint.line)?,
+                        _ => unit(axis, joint.line)?,
                     };
                     let body_from_link =
                         push_bodies(&mut bodies, parent_body, &at_zero, axis, &drive);
                     (bodies.len() - 1, body_from_link)
                 }
             };
-            if let Motion::Own(index) = joints.motions[j] {
-                joints.own[index].body = bodies.len() - 1;
+            match joints.motions[j] {
+                Motion::Own(index) => joints.own[index].body = bodies.len() - 1,
+                Motion::Mimic(index) => joints.mimics[index].body = bodies.len() - 1,
+                Motion::Welded(_) => {}
             }
             ready.extend(children[child].iter().copied().map(Reverse));
         }
@@ -136,12 +139,12 @@ impl Layout {
     /// Welds the links' inertias into bodies.
     fn add_inertias(
         &mut self,
-        robot: &Robot,
+        robot: &Robot<'_>,
         options: &Options,
         warnings: &mut Vec<Warning>,
     ) -> Result<(), UrdfError> {
         for (link, (body, body_from_link)) in robot.links.iter().zip(&self.links) {
-            let inertia = link_inertia(&link.inertial);
+            let inertia = inertia_of(&link.inertial);
             if !inertia.is_physical() {
                 warnings.push(Warning::NonPhysicalInertia {
                     line: link.line,
@@ -217,29 +220,23 @@ fn drive(joints: &Joints, joint: usize) -> Option<Drive> {
     Some(Drive { kind, q_index, v_index, multiplier, offset })
 }
 
-fn link_inertia(inertial: &Inertial) -> Inertia {
-    let [ixx, ixy, ixz, iyy, iyz, izz] = inertial.inertia;
-    let matrix = Matrix3::new(ixx, ixy, ixz, ixy, iyy, iyz, ixz, iyz, izz);
-    Inertia::new(inertial.mass, Vector3::zeros(), &matrix).transformed(&inertial.origin)
-}
-
-fn links(robot: &Robot, graph: &Graph<'_>) -> Vec<Link> {
+fn links(robot: &Robot<'_>, graph: &Graph<'_>) -> Vec<Link> {
     let links = robot.links.iter().zip(&graph.parent_joint);
     let links = links.map(|(link, joint)| Link {
         parent: joint.map(|joint| FrameId(graph.ends[joint].0)),
         joint: joint.map(|joint| robot.joints[joint].name.clone()),
-        inertia: link_inertia(&link.inertial),
+        inertia: inertia_of(&link.inertial),
     });
     links.collect()
 }
 
-fn collisions(robot: &Robot) -> Vec<Collision> {
+fn collisions(robot: &Robot<'_>) -> Vec<Collision> {
     let mut out = Vec::new();
     for (i, link) in robot.links.iter().enumerate() {
-        out.extend(link.collisions.iter().map(|collision| Collision {
+        out.extend(link.collision.iter().map(|collision| Collision {
             link: FrameId(i),
-            link_from_shape: collision.origin,
-            shape: collision.shape.clone(),
+            link_from_shape: placement_of(&collision.origin),
+            shape: shape_of(&collision.geometry),
         }));
     }
     out

@@ -2,12 +2,12 @@
 
 use crate::model::ModelError;
 
-/// Why a robot file is rejected. Lines count from 1.
+/// Why a robot file is rejected. Lines count from 1; a robot without a file has 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrdfError {
     /// The text is not well-formed XML.
-    #[error("line {line}: {problem}")]
+    #[error("{}{problem}", at(.line))]
     Xml {
         /// Where.
         line: usize,
@@ -15,7 +15,7 @@ pub enum UrdfError {
         problem: String,
     },
     /// An element or attribute is missing, doubled or unknown.
-    #[error("line {line}: {problem}")]
+    #[error("{}{problem}", at(.line))]
     Schema {
         /// Where the element starts.
         line: usize,
@@ -23,7 +23,7 @@ pub enum UrdfError {
         problem: String,
     },
     /// A number cannot be read or is out of its range.
-    #[error("line {line}: <{element}> {attribute}: expected {expected}, found `{found}`")]
+    #[error("{}<{element}> {attribute}: expected {expected}, found `{found}`", at(.line))]
     Number {
         /// Where the element starts.
         line: usize,
@@ -37,7 +37,7 @@ pub enum UrdfError {
         found: String,
     },
     /// Two links or two joints have one name.
-    #[error("line {line}: a {element} named `{name}` exists already on line {first_line}")]
+    #[error("{}a {element} named `{name}` exists already on line {first_line}", at(.line))]
     DuplicateName {
         /// Where the second one starts.
         line: usize,
@@ -49,7 +49,7 @@ pub enum UrdfError {
         first_line: usize,
     },
     /// A joint names a link that is not in the file.
-    #[error("line {line}: joint `{joint}`: no link is named `{link}`{}", suggestion(.nearest))]
+    #[error("{}joint `{joint}`: no link is named `{link}`{}", at(.line), suggestion(.nearest))]
     UnknownLink {
         /// Where the joint starts.
         line: usize,
@@ -61,7 +61,7 @@ pub enum UrdfError {
         nearest: Option<String>,
     },
     /// A link is the child of two joints.
-    #[error("line {line}: link `{link}` is child of joint `{joint}` and of joint `{first}`")]
+    #[error("{}link `{link}` is child of joint `{joint}` and of joint `{first}`", at(.line))]
     TwoParents {
         /// Where the second joint starts.
         line: usize,
@@ -73,7 +73,7 @@ pub enum UrdfError {
         first: String,
     },
     /// Joints form a cycle.
-    #[error("line {line}: links form a cycle: {}", .links.join(" -> "))]
+    #[error("{}links form a cycle: {}", at(.line), .links.join(" -> "))]
     Cycle {
         /// Where the first link of the cycle starts.
         line: usize,
@@ -84,7 +84,7 @@ pub enum UrdfError {
     #[error("expected at least one link, found none")]
     NoLinks,
     /// Joints mimic one another in a cycle.
-    #[error("line {line}: joints mimic one another in a cycle: {}", .joints.join(" -> "))]
+    #[error("{}joints mimic one another in a cycle: {}", at(.line), .joints.join(" -> "))]
     MimicCycle {
         /// Where the first joint of the cycle starts.
         line: usize,
@@ -93,8 +93,9 @@ pub enum UrdfError {
     },
     /// The multipliers of a chain of mimic joints overflow.
     #[error(
-        "line {line}: joint `{joint}`: expected a finite multiplier and offset along the chain of \
-         mimic joints, found {multiplier} and {offset}"
+        "{}joint `{joint}`: expected a finite multiplier and offset along the chain of \
+         mimic joints, found {multiplier} and {offset}",
+        at(.line)
     )]
     MimicNotFinite {
         /// Where the joint starts.
@@ -116,7 +117,8 @@ pub enum UrdfError {
     },
     /// A joint of several degrees of freedom is to be held at one position.
     #[error(
-        "line {line}: joint `{joint}` has several coordinates and cannot be held at one position"
+        "{}joint `{joint}` has several coordinates and cannot be held at one position",
+        at(.line)
     )]
     NotHeld {
         /// Where the joint starts.
@@ -233,6 +235,11 @@ impl Warning {
     }
 }
 
+/// Begins a message with its line, if it has one.
+fn at(line: &usize) -> String {
+    if *line == 0 { String::new() } else { format!("line {line}: ") }
+}
+
 fn suggestion(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
@@ -243,8 +250,9 @@ fn suggestion(nearest: &Option<String>) -> String {
 pub enum Warning {
     /// The inertia is physically impossible.
     #[error(
-        "line {line}: link `{link}`: no body of {mass} kg has principal moments \
+        "{}link `{link}`: no body of {mass} kg has principal moments \
          {:?} kg m²: they must be positive and none may exceed the sum of the others{}",
+        at(.line),
         .moments.map(rounded), beside("link", .others)
     )]
     NonPhysicalInertia {
@@ -261,7 +269,8 @@ pub enum Warning {
     },
     /// A joint that should have limits has none.
     #[error(
-        "line {line}: joint `{joint}` states no <limit>: position, speed and effort are free{}",
+        "{}joint `{joint}` states no <limit>: position, speed and effort are free{}",
+        at(.line),
         beside("joint", .others)
     )]
     NoLimit {
@@ -273,7 +282,7 @@ pub enum Warning {
         others: Vec<String>,
     },
     /// Both limits of a joint are equal.
-    #[error("line {line}: joint `{joint}`: both limits are {position}, the joint cannot move")]
+    #[error("{}joint `{joint}`: both limits are {position}, the joint cannot move", at(.line))]
     Locked {
         /// Where the joint starts.
         line: usize,
@@ -283,7 +292,7 @@ pub enum Warning {
         position: f64,
     },
     /// A visual cannot be drawn.
-    #[error("line {line}: link `{link}`: a <visual> is not shown: {problem}")]
+    #[error("{}link `{link}`: a <visual> is not shown: {problem}", at(.line))]
     NotShown {
         /// Where the mistake is.
         line: usize,
@@ -293,7 +302,7 @@ pub enum Warning {
         problem: String,
     },
     /// A mimic joint was taken as one that moves on its own.
-    #[error("line {line}: joint `{joint}` moves on its own although it mimics `{mimicked}`")]
+    #[error("{}joint `{joint}` moves on its own although it mimics `{mimicked}`", at(.line))]
     MimicIgnored {
         /// Where the joint starts.
         line: usize,
@@ -303,7 +312,7 @@ pub enum Warning {
         mimicked: String,
     },
     /// A joint mimics one that cannot be followed, or cannot follow: its `<mimic>` is not used.
-    #[error("line {line}: joint `{joint}`: its <mimic> of `{mimicked}` is not used: {why}")]
+    #[error("{}joint `{joint}`: its <mimic> of `{mimicked}` is not used: {why}", at(.line))]
     MimicUnusable {
         /// Where the joint starts.
         line: usize,
@@ -316,8 +325,9 @@ pub enum Warning {
     },
     /// Links that no joint connects to the robot: the largest tree is read.
     #[error(
-        "line {line}: the file has several robots: the one of root link `{root}` is read, \
-         {} not: {}", .left_out.len(), .left_out.join(", ")
+        "{}the file has several robots: the one of root link `{root}` is read, \
+         {} not: {}",
+        at(.line), .left_out.len(), .left_out.join(", ")
     )]
     OtherRoots {
         /// Where the first root that is left out starts.
@@ -335,8 +345,9 @@ pub enum Warning {
     },
     /// Nothing that a joint moves has mass.
     #[error(
-        "line {line}: joint `{joint}` moves no mass and has no rotor inertia: \
+        "{}joint `{joint}` moves no mass and has no rotor inertia: \
          the mass matrix is singular; weld the joint or give it rotor inertia{}",
+        at(.line),
         beside("joint", .others)
     )]
     MovesNoMass {
@@ -414,6 +425,7 @@ fn list(what: &[NotUsed]) -> String {
         .iter()
         .take(MOST_NAMES)
         .map(|NotUsed { name, count, line }| match count {
+            _ if *line == 0 => name.clone(),
             1 => format!("{name} (line {line})"),
             _ => format!("{name} ({count}, first on line {line})"),
         })

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::{UrdfError, Warning};
-use super::robot::Robot;
+use super::source::Robot;
 use crate::names::nearest;
 
 /// Joints by name, the joint above each link, and which links a joint connects.
@@ -17,7 +17,7 @@ pub(super) struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    pub(super) fn new(robot: &'a Robot) -> Result<Self, UrdfError> {
+    pub(super) fn new(robot: &'a Robot<'_>) -> Result<Self, UrdfError> {
         let link_names = robot.links.iter().map(|link| (link.name.as_str(), link.line));
         let links = unique("link", link_names)?;
         let joint_names = robot.joints.iter().map(|joint| (joint.name.as_str(), joint.line));
@@ -34,11 +34,11 @@ impl<'a> Graph<'a> {
                     nearest: nearest(name, links.keys()),
                 })
             };
-            let (parent, child) = (find(&joint.parent)?, find(&joint.child)?);
+            let (parent, child) = (find(&joint.parent.link)?, find(&joint.child.link)?);
             if let Some(first) = parent_joint[child] {
                 return Err(UrdfError::TwoParents {
                     line,
-                    link: joint.child.clone(),
+                    link: joint.child.link.clone(),
                     joint: joint.name.clone(),
                     first: robot.joints[first].name.clone(),
                 });
@@ -73,7 +73,7 @@ impl<'a> Graph<'a> {
 
     /// Walks up from every link; a walk that meets itself is a cycle. Links known to lead to a
     /// root are not walked again, so the whole is O(links).
-    fn check_rings(&self, robot: &Robot) -> Result<(), UrdfError> {
+    fn check_rings(&self, robot: &Robot<'_>) -> Result<(), UrdfError> {
         let mut seen = vec![usize::MAX; robot.links.len()];
         for start in 0..robot.links.len() {
             let mut at = start;
@@ -89,7 +89,7 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    fn ring(&self, robot: &Robot, start: usize) -> UrdfError {
+    fn ring(&self, robot: &Robot<'_>, start: usize) -> UrdfError {
         let mut links = vec![robot.links[start].name.clone()];
         let mut at = start;
         while let Some(joint) = self.parent_joint[at] {
@@ -108,7 +108,10 @@ impl<'a> Graph<'a> {
 ///
 /// # Errors
 /// If links and joints form no trees.
-pub(super) fn one_tree(mut robot: Robot, warnings: &mut Vec<Warning>) -> Result<Robot, UrdfError> {
+pub(super) fn one_tree<'a>(
+    mut robot: Robot<'a>,
+    warnings: &mut Vec<Warning>,
+) -> Result<Robot<'a>, UrdfError> {
     let graph = Graph::new(&robot)?;
     let roots = graph.roots();
     let mut sizes = vec![0_usize; roots.len()];

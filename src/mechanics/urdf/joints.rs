@@ -1,9 +1,11 @@
 //! What each joint of the file does: kind, coordinates, limits, and what it follows.
 
+use urdf_rs::JointLimit;
+
 use super::error::{UrdfError, Warning};
 use super::graph::Graph;
 use super::mimic::{self, Law};
-use super::robot::{self, Limit, Robot};
+use super::source::{self, Robot, kind_of, resistance_of};
 use super::{MimicJoints, Options};
 use crate::model::{Base, Joint, JointId, JointKind, MimicJoint};
 use crate::rotors::matches;
@@ -44,12 +46,12 @@ pub(super) struct Joints {
 
 impl Joints {
     pub(super) fn new(
-        robot: &Robot,
+        robot: &Robot<'_>,
         graph: &Graph<'_>,
         options: &Options,
         warnings: &mut Vec<Warning>,
     ) -> Result<Self, UrdfError> {
-        let kinds: Vec<_> = robot.joints.iter().map(|joint| joint.kind).collect();
+        let kinds: Vec<_> = robot.joints.iter().map(|joint| kind_of(joint)).collect();
         let found = kinds.iter().flatten().fold(0, |sum, kind| sum + kind.velocity_dim());
         if found > MAX_FREEDOMS {
             return Err(UrdfError::TooManyJoints { found, limit: MAX_FREEDOMS });
@@ -95,7 +97,7 @@ impl Joints {
     /// Adds a joint that moves on its own.
     fn add(
         &mut self,
-        joint: &robot::Joint,
+        joint: &source::Joint<'_>,
         kind: JointKind,
         is_independent: bool,
         warnings: &mut Vec<Warning>,
@@ -111,12 +113,13 @@ impl Joints {
         let limit = limits(joint, kind)?;
         if matches!(kind, JointKind::Revolute | JointKind::Prismatic) {
             let name = joint.name.clone();
-            if joint.limit.is_none() {
+            if !joint.is_limited {
                 warnings.push(Warning::NoLimit { line, joint: name, others: Vec::new() });
             } else if limit.lower == limit.upper {
                 warnings.push(Warning::Locked { line, joint: name, position: limit.lower });
             }
         }
+        let (damping, friction) = resistance_of(joint);
         self.own.push(Joint {
             name: joint.name.clone(),
             kind,
@@ -124,8 +127,8 @@ impl Joints {
             upper: limit.upper,
             effort: limit.effort,
             velocity: limit.velocity,
-            damping: joint.damping,
-            friction: joint.friction,
+            damping,
+            friction,
             q_index: self.configuration_dim,
             v_index: self.velocity_dim,
             // Known when the tree is laid out.
@@ -138,7 +141,7 @@ impl Joints {
     }
 
     /// Adds the joints that follow others, all of which are known by now.
-    fn add_mimics(&mut self, robot: &Robot, laws: &[Option<Law>]) -> Result<(), UrdfError> {
+    fn add_mimics(&mut self, robot: &Robot<'_>, laws: &[Option<Law>]) -> Result<(), UrdfError> {
         for (i, (joint, law)) in robot.joints.iter().zip(laws).enumerate() {
             let (Some(law), Some(kind)) = (law, self.kinds[i]) else { continue };
             if self.is_held[i] {
@@ -146,14 +149,17 @@ impl Joints {
             }
             let Motion::Own(followed) = self.motions[law.joint] else { continue };
             limits(joint, kind)?;
+            let (damping, friction) = resistance_of(joint);
             self.motions[i] = Motion::Mimic(self.mimics.len());
             self.mimics.push(MimicJoint {
                 name: joint.name.clone(),
                 joint: JointId(followed),
                 multiplier: law.multiplier,
                 offset: law.offset,
-                damping: joint.damping,
-                friction: joint.friction,
+                damping,
+                friction,
+                // Known when the tree is laid out.
+                body: 0,
             });
         }
         Ok(())
@@ -162,7 +168,7 @@ impl Joints {
 
 /// By joint of the file: where it is held, if it is.
 fn held(
-    robot: &Robot,
+    robot: &Robot<'_>,
     kinds: &[Option<JointKind>],
     options: &Options,
 ) -> Result<Vec<Option<f64>>, UrdfError> {
@@ -189,14 +195,15 @@ fn held(
 }
 
 /// The limits of a joint; infinite where the file states none or the kind has none.
-fn limits(joint: &robot::Joint, kind: JointKind) -> Result<Limit, UrdfError> {
-    let none = Limit {
+fn limits(joint: &source::Joint<'_>, kind: JointKind) -> Result<JointLimit, UrdfError> {
+    let none = JointLimit {
         lower: f64::NEG_INFINITY,
         upper: f64::INFINITY,
         effort: f64::INFINITY,
         velocity: f64::INFINITY,
+        ..JointLimit::default()
     };
-    let mut limit = joint.limit.unwrap_or(none);
+    let mut limit = if joint.is_limited { joint.limit.clone() } else { none.clone() };
     if !matches!(kind, JointKind::Revolute | JointKind::Prismatic) {
         (limit.lower, limit.upper) = (none.lower, none.upper);
     }

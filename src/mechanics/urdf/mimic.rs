@@ -2,7 +2,7 @@
 
 use super::error::{UrdfError, Warning};
 use super::graph::Graph;
-use super::robot::Robot;
+use super::source::{Robot, kind_of, resistance_of};
 use crate::model::JointKind;
 use crate::names::nearest;
 
@@ -16,11 +16,11 @@ pub(super) struct Law {
 }
 
 /// The law of every joint of the file that mimics another.
-pub(super) fn laws(robot: &Robot, graph: &Graph<'_>) -> Result<Vec<Option<Law>>, UrdfError> {
+pub(super) fn laws(robot: &Robot<'_>, graph: &Graph<'_>) -> Result<Vec<Option<Law>>, UrdfError> {
     (0..robot.joints.len()).map(|joint| law(robot, graph, joint)).collect()
 }
 
-fn law(robot: &Robot, graph: &Graph<'_>, joint: usize) -> Result<Option<Law>, UrdfError> {
+fn law(robot: &Robot<'_>, graph: &Graph<'_>, joint: usize) -> Result<Option<Law>, UrdfError> {
     let mut law = Law { joint, multiplier: 1.0, offset: 0.0 };
     let mut steps = 0;
     while let Some((next, multiplier, offset)) = step(robot, graph, law.joint) {
@@ -34,8 +34,9 @@ fn law(robot: &Robot, graph: &Graph<'_>, joint: usize) -> Result<Option<Law>, Ur
     }
     // Its damping must be finite where it acts, too.
     let own = &robot.joints[joint];
-    let squared = if own.damping > 0.0 { law.multiplier * law.multiplier } else { 0.0 };
-    let load = squared * own.damping + law.multiplier * own.friction;
+    let (damping, friction) = resistance_of(own);
+    let squared = if damping > 0.0 { law.multiplier * law.multiplier } else { 0.0 };
+    let load = squared * damping + law.multiplier * friction;
     if !(law.multiplier.is_finite() && law.offset.is_finite() && load.is_finite()) {
         return Err(UrdfError::MimicNotFinite {
             line: robot.joints[joint].line,
@@ -48,19 +49,23 @@ fn law(robot: &Robot, graph: &Graph<'_>, joint: usize) -> Result<Option<Law>, Ur
 }
 
 /// The joint that a joint names and can follow, with multiplier and offset.
-fn step(robot: &Robot, graph: &Graph<'_>, joint: usize) -> Option<(usize, f64, f64)> {
+fn step(robot: &Robot<'_>, graph: &Graph<'_>, joint: usize) -> Option<(usize, f64, f64)> {
     let own = &robot.joints[joint];
     let mimic = own.mimic.as_ref()?;
     let &next = graph.joints.get(mimic.joint.as_str())?;
-    let can = not_coupled(own.kind).is_none() && not_coupled(robot.joints[next].kind).is_none();
-    can.then_some((next, mimic.multiplier, mimic.offset))
+    let can = not_coupled(own).is_none() && not_coupled(&robot.joints[next]).is_none();
+    can.then_some((next, mimic.multiplier.unwrap_or(1.0), mimic.offset.unwrap_or(0.0)))
 }
 
 /// Joints whose wrong names are compared with all others, which takes its time.
 const MOST_COMPARED: usize = 8;
 
 /// Warns of joints that cannot follow the one that they name, and says by joint which those are.
-pub(super) fn unusable(robot: &Robot, graph: &Graph<'_>, warnings: &mut Vec<Warning>) -> Vec<bool> {
+pub(super) fn unusable(
+    robot: &Robot<'_>,
+    graph: &Graph<'_>,
+    warnings: &mut Vec<Warning>,
+) -> Vec<bool> {
     let mut compared = 0;
     let joints = robot.joints.iter().enumerate().map(|(i, own)| {
         let Some(mimic) = own.mimic.as_ref().filter(|_| step(robot, graph, i).is_none()) else {
@@ -69,7 +74,7 @@ pub(super) fn unusable(robot: &Robot, graph: &Graph<'_>, warnings: &mut Vec<Warn
         let why = match graph.joints.get(mimic.joint.as_str()) {
             Some(&next) => {
                 let both = [own, &robot.joints[next]];
-                let wrong = both.iter().find_map(|j| Some((&j.name, not_coupled(j.kind)?)));
+                let wrong = both.iter().find_map(|j| Some((&j.name, not_coupled(j)?)));
                 wrong.map_or_else(String::new, |(name, kind)| format!("`{name}` is {kind}"))
             }
             None => {
@@ -91,8 +96,8 @@ pub(super) fn unusable(robot: &Robot, graph: &Graph<'_>, warnings: &mut Vec<Warn
 }
 
 /// Why a joint of this type neither mimics nor is mimicked.
-fn not_coupled(kind: Option<JointKind>) -> Option<&'static str> {
-    match kind {
+fn not_coupled(joint: &urdf_rs::Joint) -> Option<&'static str> {
+    match kind_of(joint) {
         Some(JointKind::Revolute | JointKind::Continuous | JointKind::Prismatic) => None,
         None => Some("fixed"),
         Some(JointKind::Floating) => Some("floating"),
@@ -102,7 +107,7 @@ fn not_coupled(kind: Option<JointKind>) -> Option<&'static str> {
 }
 
 /// The cycle that contains `inside`, starting at its first joint in the file.
-fn ring(robot: &Robot, graph: &Graph<'_>, inside: usize) -> UrdfError {
+fn ring(robot: &Robot<'_>, graph: &Graph<'_>, inside: usize) -> UrdfError {
     let mut members = vec![inside];
     let mut at = inside;
     while let Some((next, ..)) = step(robot, graph, at)

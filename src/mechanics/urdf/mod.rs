@@ -1,13 +1,14 @@
 //! Robot files: URDF text → [`Model`].
 //!
 //! ```text
-//! text ──xml──► elements with lines ──schema, robot──► Robot ──build──► Model
+//! text ──xml──► elements with lines ──schema, read──► urdf_rs::Robot, Lines ──build──► Model
 //! ```
 //!
-//! - `xml` checks that the text is well formed and remembers the line of every element;
+//! - `xml` copies the elements of a well-formed text with their lines;
 //! - `schema` checks elements and numbers of what describes the mechanism, and lists what does not
 //!   (Gazebo, transmissions, sensors), whatever it contains; comments are skipped;
-//! - `visual` reads what links look like; a mistake in it is a warning;
+//! - `read` takes a robot from them; a mistake in what links look like is a warning;
+//! - `source` has the lines beside the robot, and checks one that comes without a file;
 //! - `graph` finds the trees of links and joints, of which the largest is the robot;
 //! - `joints` and `mimic` say how each joint moves, `joint_bodies` lays its bodies along its axes;
 //! - `build` welds fixed links to their parents and lays out the tree.
@@ -21,16 +22,21 @@ mod graph;
 mod joints;
 mod mimic;
 mod package;
-mod robot;
+mod read;
 mod schema;
+mod source;
 mod version;
 mod visual;
+mod write;
 pub(crate) mod xml;
 
 use nalgebra::Vector3;
 
 pub use error::{NotUsed, UrdfError, Warning};
 pub use package::{PackageError, PackageSearch, resolve_package};
+pub use write::Written;
+
+use source::Lines;
 
 use crate::first_element::first_element;
 use crate::model::{Base, Model};
@@ -88,19 +94,39 @@ impl Options {
 }
 
 impl Model {
-    /// Reads a robot from the text of a URDF file.
+    /// Reads a robot that `urdf-rs` describes.
     ///
-    /// All joints but fixed ones move, in the order of the file; mimic joints follow others. Links
-    /// on fixed joints are welded to their parents and stay as frames. Links without inertia have
-    /// no mass; the root link of a fixed base has none that matters. A file that begins with a
-    /// `world` link and a floating joint reads best with a fixed base. A joint whose `<mimic>`
-    /// leads nowhere moves on its own, and of several trees the largest is read. Warnings name what
-    /// was read but is doubtful, and what was not used.
+    /// All joints but fixed ones move, in their order; mimic joints follow others. Links on fixed
+    /// joints are welded to their parents and stay as frames. The root link of a fixed base has no
+    /// inertia that matters. A robot that begins with a `world` link and a floating joint reads best
+    /// with a fixed base. A joint whose mimic leads nowhere moves on its own, and of several trees
+    /// the largest is read. A limit that is `JointLimit::default()` is none: `urdf-rs` has it for
+    /// joints that state none. Calibration, safety controllers, textures, and limits of acceleration
+    /// and jerk are not used. Warnings name what is doubtful. Lines in warnings and errors are 0.
     ///
     /// # Errors
-    /// [`UrdfError`], with the line where it is known, if the text is not well-formed URDF, the
-    /// links do not form trees, a number is missing or impossible, or mimic joints form a cycle.
-    pub fn from_urdf(text: &str, options: &Options) -> Result<(Self, Vec<Warning>), UrdfError> {
+    /// [`UrdfError`] if the links do not form trees, a number is impossible, or mimic joints form a
+    /// cycle.
+    pub fn from_urdf(
+        robot: &urdf_rs::Robot,
+        options: &Options,
+    ) -> Result<(Self, Vec<Warning>), UrdfError> {
+        source::check(robot)?;
+        let (model, warnings) = read_robot(robot, &Lines::unknown(robot), options)?;
+        Ok((model, error::gathered(warnings)))
+    }
+
+    /// Reads a robot from the text of a URDF file: [`Self::from_urdf`] with lines, and with the
+    /// defaults of the file's version. Links without inertia have no mass; a limit may be left out.
+    /// Elements and attributes that are not used are named in a warning.
+    ///
+    /// # Errors
+    /// [`UrdfError`], with the line where it is known, if the text is not well-formed URDF, or as
+    /// for [`Self::from_urdf`].
+    pub fn from_urdf_text(
+        text: &str,
+        options: &Options,
+    ) -> Result<(Self, Vec<Warning>), UrdfError> {
         if let Some(first) = first_element(text).filter(|first| !KNOWN.contains(first)) {
             // It may be any file, so that nothing of it is shown.
             let found = if first.is_empty() { "no element" } else { "another element" };
@@ -109,15 +135,25 @@ impl Model {
         }
         let elements = xml::parse(text)?;
         let version = schema::check(&elements)?;
-        let mut warnings = Vec::new();
-        let robot = graph::one_tree(robot::Robot::new(&elements, version), &mut warnings)?;
-        let mut model = build::model(&robot, options, &mut warnings)?;
-        let document = robot::Document { elements: &elements, version };
-        model.visuals = visual::visuals(document, &model, &mut warnings);
+        let read = read::robot(&elements, version);
+        let (model, mut warnings) = read_robot(&read.robot, &read.lines, options)?;
+        warnings.extend(read.warnings);
         let what = schema::not_used(&elements);
         if !what.is_empty() {
             warnings.push(Warning::NotUsed { what });
         }
         Ok((model, error::gathered(warnings)))
     }
+}
+
+/// The model of a robot whose names and numbers were checked.
+fn read_robot(
+    robot: &urdf_rs::Robot,
+    lines: &Lines,
+    options: &Options,
+) -> Result<(Model, Vec<Warning>), UrdfError> {
+    let mut warnings = Vec::new();
+    let robot = graph::one_tree(source::Robot::new(robot, lines), &mut warnings)?;
+    let model = build::model(&robot, options, &mut warnings)?;
+    Ok((model, warnings))
 }

@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use urdf_rs::JointType;
+
 use super::error::{NotUsed, UrdfError};
-use super::robot::joint_kind;
 use super::version::{QUATERNION, Version, roll_pitch_yaw};
 use super::xml::Element;
 
@@ -200,8 +201,21 @@ const RULES: &[Rule] = &[
     },
 ];
 
-const JOINT_TYPES: [&str; 7] =
-    ["revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical"];
+/// Types of joints by their names in a file.
+const JOINT_TYPES: [(&str, JointType); 7] = [
+    ("revolute", JointType::Revolute),
+    ("continuous", JointType::Continuous),
+    ("prismatic", JointType::Prismatic),
+    ("fixed", JointType::Fixed),
+    ("floating", JointType::Floating),
+    ("planar", JointType::Planar),
+    ("spherical", JointType::Spherical),
+];
+
+/// The type of a joint by its name.
+pub(super) fn joint_type(name: &str) -> Option<JointType> {
+    JOINT_TYPES.iter().find(|(known, _)| *known == name).map(|(_, kind)| kind.clone())
+}
 
 /// Checks the document; gives its version.
 pub(super) fn check(elements: &[Element]) -> Result<Version, UrdfError> {
@@ -335,8 +349,8 @@ fn check_texts(rule: &Rule, element: &Element) -> Result<(), UrdfError> {
                     let problem = format!("<{}>: control character in `{name}`", rule.name);
                     return Err(schema_error(element, problem));
                 }
-                if name == "type" && joint_kind(value).is_none() {
-                    let expected = JOINT_TYPES.join(", ");
+                if name == "type" && joint_type(value).is_none() {
+                    let expected = JOINT_TYPES.map(|(known, _)| known).join(", ");
                     let problem = format!("joint type: expected {expected}, found `{value}`");
                     return Err(schema_error(element, problem));
                 }

@@ -1,6 +1,6 @@
 //! What the `version` of a robot file changes: defaults of `<limit>` and quaternions in `<origin>`.
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 use crate::manifold::quaternion_to_rotation;
 
@@ -36,8 +36,6 @@ impl Version {
 
 /// Roll, pitch and yaw [rad] of a quaternion (x, y, z, w) of any length but zero.
 ///
-/// Roll is measured after yaw is undone, so that the three give the rotation back where pitch is a
-/// right angle and yaw alone would be arbitrary.
 pub(super) fn roll_pitch_yaw(quaternion: [f64; 4]) -> Option<[f64; 3]> {
     let largest = quaternion.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
     if largest == 0.0 {
@@ -45,13 +43,20 @@ pub(super) fn roll_pitch_yaw(quaternion: [f64; 4]) -> Option<[f64; 3]> {
     }
     // Scaling first keeps the squares from under- and overflowing.
     let [x, y, z, w] = quaternion.map(|part| part / largest);
-    let r = quaternion_to_rotation([w, x, y, z]);
+    Some(angles_of(&quaternion_to_rotation([w, x, y, z])))
+}
+
+/// Roll, pitch and yaw [rad] of a rotation.
+///
+/// Roll is measured after yaw is undone, so that the three give the rotation back where pitch is a
+/// right angle and yaw alone would be arbitrary.
+pub(super) fn angles_of(r: &Matrix3<f64>) -> [f64; 3] {
     let yaw = libm::atan2(r[(1, 0)], r[(0, 0)]);
     let (sine, cosine) = libm::sincos(yaw);
     let pitch = libm::atan2(-r[(2, 0)], r[(0, 0)] * cosine + r[(1, 0)] * sine);
     let level = Vector3::new(-sine, cosine, 0.0);
     let roll = libm::atan2(-level.dot(&r.column(2)), level.dot(&r.column(1)));
-    Some([roll, pitch, yaw])
+    [roll, pitch, yaw]
 }
 
 #[cfg(test)]

@@ -1,76 +1,34 @@
-//! What links look like. No mistake in it keeps a robot from being simulated: what cannot be drawn
-//! is a warning.
+//! What links look like.
 
 use std::collections::BTreeMap;
 
-use super::error::Warning;
-use super::robot::{Document, numbers};
-use super::schema;
-use super::xml::Element;
-use crate::model::Model;
+use super::source::{Robot, placement_of, shape_of};
+use crate::model::FrameId;
 use crate::shape::Visual;
 
-/// The visuals of all links, in the order of the file. A `<texture>` of the robot file is not read;
-/// those of mesh files are.
-pub(super) fn visuals(
-    document: Document<'_>,
-    model: &Model,
-    warnings: &mut Vec<Warning>,
-) -> Vec<Visual> {
-    let root = &document.elements[0];
+/// The visuals of all links, in the order of the file.
+pub(super) fn visuals(robot: &Robot<'_>) -> Vec<Visual> {
     // Materials that visuals name.
-    let materials: BTreeMap<&str, [f64; 4]> = document
-        .children(root, "material")
-        .filter_map(|material| Some((material.attribute("name")?, color(document, material)?)))
-        .collect();
+    let materials = robot.materials.iter().filter_map(|it| Some((it.name.as_str(), color(it)?)));
+    let materials: BTreeMap<&str, [f64; 4]> = materials.collect();
     let mut visuals = Vec::new();
-    for link in document.children(root, "link") {
-        let name = link.attribute("name").unwrap_or_default();
-        let Some(frame) = model.find_frame(name) else { continue };
-        for visual in document.children(link, "visual") {
-            if let Some((line, problem)) = problem_of(document, visual) {
-                warnings.push(Warning::NotShown { line, link: name.to_owned(), problem });
-                continue;
+    for (i, link) in robot.links.iter().enumerate() {
+        visuals.extend(link.visual.iter().map(|visual| {
+            let material = visual.material.as_ref();
+            let named = || materials.get(material?.name.as_str()).copied();
+            Visual {
+                link: FrameId(i),
+                link_from_shape: placement_of(&visual.origin),
+                shape: shape_of(&visual.geometry),
+                color: material.and_then(color).or_else(named),
             }
-            let material = document.child(visual, "material");
-            let named = || materials.get(material?.attribute("name")?).copied();
-            visuals.extend(document.shape(visual).map(|shape| Visual {
-                link: frame,
-                link_from_shape: document.origin(Some(visual)),
-                shape,
-                color: material.and_then(|own| color(document, own)).or_else(named),
-            }));
-        }
+        }));
     }
     visuals
 }
 
-/// What is wrong with a visual, and in which line.
-fn problem_of(document: Document<'_>, visual: &Element) -> Option<(usize, String)> {
-    for name in ["origin", "geometry"] {
-        let mut found = document.children(visual, name);
-        match (found.next(), found.next()) {
-            (Some(part), None) => {
-                let problem = schema::problem_of(document.elements, part, document.version);
-                if problem.is_some() {
-                    return problem;
-                }
-            }
-            (_, Some(second)) => return Some((second.line, format!("a second <{name}>"))),
-            (None, None) if name == "geometry" => {
-                return Some((visual.line, "it has no <geometry>".to_owned()));
-            }
-            (None, None) => {}
-        }
-    }
-    None
-}
-
 /// The colour of a material, if it states one.
-fn color(document: Document<'_>, material: &Element) -> Option<[f64; 4]> {
-    let color = document.children(material, "color").next()?;
-    // Fewer numbers than four are no colour.
-    let is_whole = color.attribute("rgba")?.split_whitespace().count() == 4;
-    let rgba = numbers(color, "rgba").filter(|_| is_whole)?;
-    rgba.iter().all(|part: &f64| part.is_finite()).then(|| rgba.map(|part| part.clamp(0.0, 1.0)))
+fn color(material: &urdf_rs::Material) -> Option<[f64; 4]> {
+    let rgba = material.color.as_ref()?.rgba.0;
+    rgba.iter().all(|part| part.is_finite()).then(|| rgba.map(|part| part.clamp(0.0, 1.0)))
 }

@@ -1,21 +1,29 @@
-//! A strict reader for the part of XML that robot files use.
+//! The elements of a robot file with their lines, as `roxmltree` reads them.
 //!
-//! Elements and attributes with lines; text, comments and processing instructions are skipped;
-//! document type declarations (and with them custom entities) are rejected. One pass, no recursion,
-//! bounded depth.
+//! Text, comments and processing instructions are skipped; document type declarations (and with
+//! them custom entities) are rejected. What robot files of ROS do and XML forbids is repaired
+//! before: blank lines before the declaration, prefixes that nothing declares, `--` in comments.
+
+use std::borrow::Cow;
+
+use legwork_mesh::check_xml;
+use roxmltree::{Document, Error, Node, TextPos};
 
 use super::error::UrdfError;
+use crate::first_element::{first_element, first_element_at};
 
 /// Deepest nesting of elements. URDF needs seven.
 const MAX_DEPTH: usize = 64;
 
-/// Most attributes of one element. URDF needs seven.
-const MAX_ATTRIBUTES: usize = 256;
+/// Most undeclared prefixes.
+const MAX_PREFIXES: usize = 64;
 
 /// An element. Elements are in document order; element 0 is the root.
 #[derive(Debug)]
 pub(crate) struct Element {
+    /// With its prefix.
     pub(crate) name: String,
+    /// With their prefixes; no declarations of namespaces.
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) children: Vec<usize>,
     /// From 1.
@@ -30,225 +38,129 @@ impl Element {
 
 /// Reads a document with one root element.
 pub(crate) fn parse(text: &str) -> Result<Vec<Element>, UrdfError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut reader = Reader { text, at: 0, line: 1 };
-    let mut elements: Vec<Element> = Vec::new();
-    let mut open: Vec<usize> = Vec::new();
+    let whole = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let begins = whole.trim_start();
+    let before = newlines(&whole[..whole.len() - begins.len()]);
+    if let Err((at, problem)) = check_xml(begins) {
+        return Err(UrdfError::Xml { line: 1 + before + newlines(&begins[..at]), problem });
+    }
+    let mut text = Cow::Borrowed(begins);
+    let mut prefixes = 0;
     loop {
-        let line = reader.line;
-        let between = reader.take_until_or_end("<");
-        if open.is_empty() && !between.trim().is_empty() {
-            return Err(xml_error(line, "text outside the root element"));
-        }
-        if reader.rest().is_empty() {
-            break;
-        }
-        let line = reader.line;
-        if reader.skip("<?") {
-            reader.take_until("?>", "processing instruction")?;
-        } else if reader.skip("<!--") {
-            reader.take_until("-->", "comment")?;
-        } else if !open.is_empty() && reader.skip("<![CDATA[") {
-            reader.take_until("]]>", "CDATA section")?;
-        } else if reader.rest().starts_with("<!") {
-            return Err(xml_error(line, "document type declarations are not supported"));
-        } else if reader.skip("</") {
-            let name = reader.name()?;
-            reader.skip_space();
-            if !reader.skip(">") {
-                return Err(xml_error(reader.line, format!("expected `>` to end `</{name}`")));
+        let error = match Document::parse(&text) {
+            Ok(document) => return elements(&document, before),
+            Err(error) => error,
+        };
+        let repaired = match &error {
+            Error::InvalidComment(_) => without_comments(&text),
+            Error::UnknownNamespace(prefix, _) if prefixes < MAX_PREFIXES => {
+                prefixes += 1;
+                with_prefix(&text, prefix)
             }
-            let Some(index) = open.pop() else {
-                return Err(xml_error(line, format!("`</{name}>` closes no element")));
-            };
-            let start = &elements[index];
-            if start.name != name {
-                let problem = format!(
-                    "expected `</{}>` to close line {}, found `</{name}>`",
-                    start.name, start.line
-                );
-                return Err(xml_error(line, problem));
-            }
-        } else {
-            reader.skip("<");
-            if open.is_empty() && !elements.is_empty() {
-                return Err(xml_error(line, "a second root element"));
-            }
-            if open.len() >= MAX_DEPTH {
-                let problem = format!("elements nested deeper than {MAX_DEPTH}");
-                return Err(xml_error(line, problem));
-            }
-            let (element, closed) = reader.start_tag(line)?;
-            let index = elements.len();
-            if let Some(&parent) = open.last() {
-                elements[parent].children.push(index);
-            }
-            elements.push(element);
-            if !closed {
-                open.push(index);
-            }
+            _ => None,
+        };
+        match repaired {
+            Some(repaired) if repaired != text => text = Cow::Owned(repaired),
+            _ => return Err(xml_error(&error, &text, before)),
         }
     }
-    if let Some(&index) = open.last() {
-        let Element { name, line, .. } = &elements[index];
-        let problem = format!("the text ends before `<{name}>` of line {line} is closed");
-        return Err(xml_error(reader.line, problem));
+}
+
+/// The text with blanks in place of its comments; lines stay.
+fn without_comments(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("<!") {
+        let (end, is_comment) = match &rest[at..] {
+            comment if comment.starts_with("<!--") => (comment[4..].find("-->")? + 7, true),
+            data if data.starts_with("<![CDATA[") => (data.find("]]>")? + 3, false),
+            _ => (2, false),
+        };
+        let (before, skipped) = (&rest[..at], &rest[at..at + end]);
+        out.push_str(before);
+        match is_comment {
+            true => out.extend(skipped.chars().map(|c| if c == '\n' { c } else { ' ' })),
+            false => out.push_str(skipped),
+        }
+        rest = &rest[at + end..];
     }
-    if elements.is_empty() {
-        return Err(xml_error(1, "expected `<robot>`, found no element"));
+    out.push_str(rest);
+    Some(out)
+}
+
+/// The text with a declaration of a prefix in its root element.
+fn with_prefix(text: &str, prefix: &str) -> Option<String> {
+    let (head, tail) = text.split_at(first_element_at(text)?.end);
+    Some(format!("{head} xmlns:{prefix}=\"{prefix}\"{tail}"))
+}
+
+/// Copies the elements; `before` lines stand before the document.
+fn elements(document: &Document<'_>, before: usize) -> Result<Vec<Element>, UrdfError> {
+    let text = document.input_text();
+    let mut elements: Vec<Element> = Vec::new();
+    // Elements whose children come next, with their nodes.
+    let mut open: Vec<(usize, Node<'_, '_>)> = Vec::new();
+    let (mut line, mut read) = (1 + before, 0);
+    for node in document.descendants().filter(Node::is_element) {
+        let start = node.range().start;
+        line += newlines(&text[read..start]);
+        read = start;
+        while open.last().is_some_and(|(_, parent)| node.parent() != Some(*parent)) {
+            open.pop();
+        }
+        if open.len() >= MAX_DEPTH {
+            let problem = format!("elements nested deeper than {MAX_DEPTH}");
+            return Err(UrdfError::Xml { line, problem });
+        }
+        let index = elements.len();
+        if let Some(&(parent, _)) = open.last() {
+            elements[parent].children.push(index);
+        }
+        let is_of_name = |c: char| !c.is_whitespace() && c != '/' && c != '>';
+        let name: String = text[start + 1..].chars().take_while(|&c| is_of_name(c)).collect();
+        let attributes = node.attributes().map(|attribute| {
+            (text[attribute.range_qname()].to_owned(), attribute.value().to_owned())
+        });
+        let attributes = attributes.collect();
+        elements.push(Element { name, attributes, children: Vec::new(), line });
+        open.push((index, node));
     }
     Ok(elements)
 }
 
-fn xml_error(line: usize, problem: impl Into<String>) -> UrdfError {
-    UrdfError::Xml { line, problem: problem.into() }
+fn newlines(text: &str) -> usize {
+    text.bytes().filter(|&byte| byte == b'\n').count()
 }
 
-struct Reader<'a> {
-    text: &'a str,
-    at: usize,
-    line: usize,
-}
-
-impl<'a> Reader<'a> {
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    /// Moves over `length` bytes, which must end between characters.
-    fn advance(&mut self, length: usize) -> &'a str {
-        let passed = &self.rest()[..length];
-        self.line += passed.bytes().filter(|&b| b == b'\n').count();
-        self.at += length;
-        passed
-    }
-
-    fn skip(&mut self, token: &str) -> bool {
-        let found = self.rest().starts_with(token);
-        if found {
-            self.advance(token.len());
+/// An error of the reader, with a line of its own.
+fn xml_error(error: &Error, text: &str, before: usize) -> UrdfError {
+    let end = TextPos::new(1 + newlines(text) as u32, 1);
+    let (position, problem) = match error {
+        Error::UnexpectedCloseTag(expected, found, at) => {
+            (*at, format!("expected `</{expected}>`, found `</{found}>`"))
         }
-        found
-    }
-
-    fn skip_space(&mut self) -> bool {
-        let rest = self.rest();
-        let length = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
-        self.advance(length);
-        length > 0
-    }
-
-    fn take_until_or_end(&mut self, token: &str) -> &'a str {
-        let rest = self.rest();
-        self.advance(rest.find(token).unwrap_or(rest.len()))
-    }
-
-    /// The text before `token`; moves past it.
-    fn take_until(&mut self, token: &str, what: &str) -> Result<&'a str, UrdfError> {
-        let line = self.line;
-        let Some(length) = self.rest().find(token) else {
-            return Err(xml_error(line, format!("{what} is not closed by `{token}`")));
-        };
-        let taken = self.advance(length);
-        self.advance(token.len());
-        Ok(taken)
-    }
-
-    fn name(&mut self) -> Result<&'a str, UrdfError> {
-        let rest = self.rest();
-        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '-' | '.');
-        let length = rest.find(|c: char| !is_name(c)).unwrap_or(rest.len());
-        let starts_well = rest.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == ':');
-        if !starts_well {
-            let found = rest.chars().next().map_or("the end".to_owned(), |c| format!("{c:?}"));
-            return Err(xml_error(self.line, format!("expected a name, found {found}")));
+        Error::DuplicatedAttribute(name, at) => (*at, format!("attribute `{name}` occurs twice")),
+        Error::UnknownEntityReference(name, at) => (*at, format!("unknown entity `&{name};`")),
+        Error::InvalidAttributeValue(at) => (*at, "`<` in the value of an attribute".to_owned()),
+        Error::DtdDetected => {
+            let at = text.find("<!DOCTYPE").map_or(0, |at| newlines(&text[..at]));
+            let problem = "document type declarations are not supported";
+            (TextPos::new(1 + at as u32, 1), problem.to_owned())
         }
-        Ok(self.advance(length))
-    }
-
-    /// What follows `<`: the element, and whether it ends at once by `/>`.
-    fn start_tag(&mut self, line: usize) -> Result<(Element, bool), UrdfError> {
-        let name = self.name()?.to_owned();
-        let mut attributes: Vec<(String, String)> = Vec::new();
-        loop {
-            let spaced = self.skip_space();
-            if self.skip("/>") {
-                return Ok((Element { name, attributes, children: Vec::new(), line }, true));
-            }
-            if self.skip(">") {
-                return Ok((Element { name, attributes, children: Vec::new(), line }, false));
-            }
-            if self.rest().is_empty() {
-                return Err(xml_error(self.line, format!("the text ends inside `<{name}`")));
-            }
-            if !spaced {
-                let problem = format!("expected a space, `>` or `/>` in `<{name}`");
-                return Err(xml_error(self.line, problem));
-            }
-            let (key, value) = self.attribute()?;
-            if attributes.iter().any(|(other, _)| *other == key) {
-                return Err(xml_error(self.line, format!("attribute `{key}` occurs twice")));
-            }
-            if attributes.len() == MAX_ATTRIBUTES {
-                let problem = format!("more than {MAX_ATTRIBUTES} attributes in `<{name}`");
-                return Err(xml_error(self.line, problem));
-            }
-            attributes.push((key, value));
+        Error::NoRootNode if first_element(text).is_none() => {
+            (TextPos::new(1, 1), "expected `<robot>`, found no element".to_owned())
         }
-    }
-
-    fn attribute(&mut self) -> Result<(String, String), UrdfError> {
-        let line = self.line;
-        let key = self.name()?.to_owned();
-        self.skip_space();
-        if !self.skip("=") {
-            return Err(xml_error(self.line, format!("expected `=` after attribute `{key}`")));
+        Error::NoRootNode | Error::UnclosedRootNode | Error::UnexpectedEndOfStream => (
+            end,
+            format!("the text ends before `<{}>` is closed", first_element(text).unwrap_or("")),
+        ),
+        other => {
+            // It ends with a place that does not count the lines before the declaration.
+            let at = other.pos();
+            let told = other.to_string();
+            let place = format!(" at {at}");
+            (at, format!("not well-formed XML: {}", told.strip_suffix(&place).unwrap_or(&told)))
         }
-        self.skip_space();
-        let quote = if self.skip("\"") {
-            "\""
-        } else if self.skip("'") {
-            "'"
-        } else {
-            let problem = format!("expected a quoted value for attribute `{key}`");
-            return Err(xml_error(self.line, problem));
-        };
-        let raw = self.take_until(quote, "attribute value")?;
-        if raw.contains('<') {
-            return Err(xml_error(line, format!("`<` in the value of attribute `{key}`")));
-        }
-        let value = unescape(raw).ok_or_else(|| {
-            xml_error(line, format!("unknown entity in the value of attribute `{key}`"))
-        })?;
-        Ok((key, value))
-    }
-}
-
-/// Replaces the five entities of XML and character references. `None` for any other.
-fn unescape(raw: &str) -> Option<String> {
-    let mut out = String::with_capacity(raw.len());
-    let mut rest = raw;
-    while let Some(at) = rest.find('&') {
-        out.push_str(&rest[..at]);
-        let end = at + rest[at..].find(';')?;
-        let entity = &rest[at + 1..end];
-        out.push(match entity {
-            "lt" => '<',
-            "gt" => '>',
-            "amp" => '&',
-            "quot" => '"',
-            "apos" => '\'',
-            _ => {
-                let number = entity.strip_prefix('#')?;
-                let code = match number.strip_prefix('x') {
-                    Some(hex) => u32::from_str_radix(hex, 16).ok()?,
-                    None => number.parse().ok()?,
-                };
-                char::from_u32(code)?
-            }
-        });
-        rest = &rest[end + 1..];
-    }
-    out.push_str(rest);
-    Some(out)
+    };
+    UrdfError::Xml { line: before + position.row as usize, problem }
 }

@@ -73,7 +73,7 @@ impl Robot {
     }
 
     fn new(text: &str, base: Base, feet: &[&str]) -> Self {
-        let (model, _) = Model::from_urdf(text, &Options::new(base)).unwrap();
+        let (model, _) = Model::from_urdf_text(text, &Options::new(base)).unwrap();
         let feet: Vec<FrameId> = feet.iter().map(|name| model.find_frame(name).unwrap()).collect();
         let (nv, nc) = (model.velocity_dim(), 3 * feet.len());
         let mut random = Random::new();

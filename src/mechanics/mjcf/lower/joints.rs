@@ -119,6 +119,8 @@ impl<'a> Joints<'a> {
                 offset: law.offset,
                 damping: joints.damping(i, &lowering.tree.options),
                 friction: joints.friction(i, &lowering.tree.options),
+                // Known when the tree is laid out.
+                body: 0,
             });
         }
         let found = joints.velocity_dim - joints.base_dim;
@@ -370,8 +372,10 @@ impl<'a> Joints<'a> {
 
     /// Tells the body of the model that a joint moves.
     pub(super) fn moves(&mut self, body: usize, joint: usize, moved: usize) {
-        if let Fate::Own(own) = self.fates[self.first[body] + joint] {
-            self.own[own].body = moved;
+        match self.fates[self.first[body] + joint] {
+            Fate::Own(own) => self.own[own].body = moved,
+            Fate::Mimic(mimic) => self.mimics[mimic].body = moved,
+            _ => {}
         }
     }
 

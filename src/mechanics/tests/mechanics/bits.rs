@@ -30,7 +30,7 @@ impl Digest {
 
 fn digest(text: &str, base: Base) -> u64 {
     let options = Options { mimic: MimicJoints::Independent, ..Options::new(base) };
-    let (model, _) = Model::from_urdf(text, &options).unwrap();
+    let (model, _) = Model::from_urdf_text(text, &options).unwrap();
     let (nv, n) = (model.velocity_dim(), model.joint_dim());
     let last = model.frames().last().unwrap().name.clone();
     let frame = model.find_frame(&last).unwrap();

@@ -195,7 +195,8 @@ fn a_floating_joint_on_the_world_is_a_floating_base() {
     let mut law = Law::new("floating joint = floating base", 1e-12);
     for seed in 0..20 {
         let tree = simple_tree(seed);
-        let (floating, _) = Model::from_urdf(&tree.text, &Options::new(Base::Floating)).unwrap();
+        let (floating, _) =
+            Model::from_urdf_text(&tree.text, &Options::new(Base::Floating)).unwrap();
         let root = "<robot name=\"random\">";
         let text = tree.text.replacen(
             root,
@@ -205,7 +206,7 @@ fn a_floating_joint_on_the_world_is_a_floating_base() {
             ),
             1,
         );
-        let (jointed, _) = Model::from_urdf(&text, &Options::new(Base::Fixed)).unwrap();
+        let (jointed, _) = Model::from_urdf_text(&text, &Options::new(Base::Fixed)).unwrap();
         assert_eq!(jointed.configuration_dim(), floating.configuration_dim());
         let (q, nu) = random_state(&floating, seed);
         let nu_dot = Rng::new(seed).vector(nu.len(), 3.0);
@@ -257,7 +258,7 @@ fn a_planar_joint_is_two_slides_and_a_hinge() {
         );
         let [planar, chain] = [planar, chain].map(|head| {
             let text = tree.text.replacen(root, &head, 1);
-            Model::from_urdf(&text, &Options::new(Base::Floating)).unwrap().0
+            Model::from_urdf_text(&text, &Options::new(Base::Floating)).unwrap().0
         });
         assert_eq!(planar.joints()[0].kind, JointKind::Planar);
         let (q, nu) = random_state(&chain, seed);

@@ -144,7 +144,7 @@ fn joint(name: &str, kind: &str, ends: (&str, &str), inner: &str) -> String {
 
 /// Both ways to accelerations must refuse, at many configurations, and name one of the joints.
 fn assert_singular(text: &str, base: Base, names: &[&str]) {
-    let (model, _) = Model::from_urdf(text, &Options::new(base)).unwrap();
+    let (model, _) = Model::from_urdf_text(text, &Options::new(base)).unwrap();
     for seed in 0..50 {
         let (q, nu) = random_state(&model, seed);
         let kinematics = kinematics_at(&model, &q, &nu);
@@ -221,7 +221,7 @@ fn light_and_heavy_robots_are_regular() {
         let hinge = joint("hinge", "revolute", ("base", "tip"), "<origin xyz=\"0 0 1\"/>");
         let text = [link("base", &body), link("tip", &body), hinge].concat();
         let text = format!("<robot name=\"r\">{text}</robot>");
-        let (model, _) = Model::from_urdf(&text, &Options::new(Base::Floating)).unwrap();
+        let (model, _) = Model::from_urdf_text(&text, &Options::new(Base::Floating)).unwrap();
         let kinematics = Kinematics::new(&model);
         let fall = articulated_at(&model, &kinematics, &[0.0], &[0.0; 7]).unwrap();
         assert!((fall[2] + 9.81).abs() < 1e-12, "{fall}");

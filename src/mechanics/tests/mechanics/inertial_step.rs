@@ -111,7 +111,7 @@ const ROBOTS: [&str; 11] = [
 fn robot(name: &str, base: Base) -> Model {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../diagrams/robots");
     let text = std::fs::read_to_string(format!("{root}/{name}/{name}.urdf")).unwrap();
-    let (model, _) = Model::from_urdf(&text, &Options::new(base)).unwrap();
+    let (model, _) = Model::from_urdf_text(&text, &Options::new(base)).unwrap();
     model.with_gravity(Vector3::zeros())
 }
 
@@ -166,7 +166,7 @@ fn body(moments: [f64; 3]) -> Model {
          <mass value=\"0.15\"/><inertia ixx=\"{x}\" iyy=\"{y}\" izz=\"{z}\" ixy=\"0\" ixz=\"0\" \
          iyz=\"0\"/></inertial></link></robot>"
     );
-    let (model, _) = Model::from_urdf(&text, &Options::new(Base::Floating)).unwrap();
+    let (model, _) = Model::from_urdf_text(&text, &Options::new(Base::Floating)).unwrap();
     model.with_gravity(Vector3::zeros())
 }
 

@@ -94,7 +94,7 @@ fn assert_close(found: &Placement, expected: &Placement, what: &str) {
 }
 
 fn read(text: &str, options: &Options) -> Model {
-    let (model, warnings) = Model::from_urdf(text, options).unwrap();
+    let (model, warnings) = Model::from_urdf_text(text, options).unwrap();
     let doubtful = warnings.iter().find(|warning| !matches!(warning, Warning::NoLimit { .. }));
     assert!(doubtful.is_none(), "{warnings:?}");
     model

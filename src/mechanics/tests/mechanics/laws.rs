@@ -205,7 +205,7 @@ fn nothing_depends_on_the_axes_of_the_world() {
             Base::Fixed => {
                 let mut options = options.clone();
                 options.mount = turned * options.mount;
-                let (there, _) = Model::from_urdf(&tree.text, &options).unwrap();
+                let (there, _) = Model::from_urdf_text(&tree.text, &options).unwrap();
                 let rotors = model.rotors();
                 match rotors.matrix() {
                     Some(matrix) => there.with_rotor_inertia_matrix(matrix).unwrap(),

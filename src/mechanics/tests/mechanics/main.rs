@@ -24,5 +24,6 @@ mod rotors;
 mod visuals;
 mod welded;
 mod worlds;
+mod written;
 mod xacro;
 mod xacro_of_ros;

@@ -65,7 +65,7 @@ fn factors_of_one_change_nothing() {
 fn factors_that_are_no_masses_are_refused() {
     let text = r#"<robot name="r"><link name="a"><inertial><mass value="1"/>
         <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></robot>"#;
-    let (model, _) = Model::from_urdf(text, &Options::new(Base::Floating)).unwrap();
+    let (model, _) = Model::from_urdf_text(text, &Options::new(Base::Floating)).unwrap();
     for factors in [&[][..], &[1.0, 1.0], &[0.0], &[-1.0], &[f64::NAN], &[f64::INFINITY]] {
         let refused = model.clone().with_mass_scale(factors).unwrap_err();
         assert!(matches!(refused, ModelError::MassScale { .. }), "{factors:?}");

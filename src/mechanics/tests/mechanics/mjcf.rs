@@ -49,7 +49,7 @@ fn body(text: &str) -> Mjcf {
 
 /// M, h and the frames of these names are equal at random states; `shift` is added to the first's
 /// configuration for the second.
-fn assert_equal(first: &Model, second: &Model, names: &[&str], shift: &[f64]) {
+pub(crate) fn assert_equal(first: &Model, second: &Model, names: &[&str], shift: &[f64]) {
     for seed in 0..20 {
         let (q, nu) = random_state(first, seed);
         let shifted: Vec<f64> = q.iter().zip(shift).map(|(q, shift)| q + shift).collect();
@@ -72,7 +72,7 @@ fn assert_equal(first: &Model, second: &Model, names: &[&str], shift: &[f64]) {
     }
 }
 
-const SEVERAL: &str = r#"<compiler eulerseq="XYZ"/><worldbody>
+pub(crate) const SEVERAL: &str = r#"<compiler eulerseq="XYZ"/><worldbody>
   <body name="a" pos="0.1 0.2 0.3" euler="20 30 40">
     <joint name="x" type="slide" axis="1 0.5 0"/>
     <joint name="h" type="hinge" axis="0 1 1" pos="0.05 0 0.1" ref="10"/>
@@ -122,7 +122,7 @@ fn several_as_urdf() -> Model {
         joint("sz", "revolute", ["y", "c"], "0 -0.1 0", "0 0 0", "0 0 1"),
     ];
     let text = format!("<robot name=\"r\">{}{}</robot>", links.concat(), parts.concat());
-    Model::from_urdf(&text, &Options::new(Base::Fixed)).unwrap().0
+    Model::from_urdf_text(&text, &Options::new(Base::Fixed)).unwrap().0
 }
 
 #[test]

@@ -97,7 +97,7 @@ impl Outcomes {
 
     fn try_text(&mut self, text: &str, options: &Options) {
         assert!(text.len() < LONGEST, "{} bytes", text.len());
-        let counter = match Model::from_urdf(text, options) {
+        let counter = match Model::from_urdf_text(text, options) {
             Ok((model, warnings)) => {
                 for warning in warnings {
                     assert!(!warning.to_string().is_empty());

@@ -261,7 +261,7 @@ fn sample(seed: u64) -> Sample {
         let (p, r) = (rng.vector(3, 2.0), rng.vector(3, 3.0));
         options.mount = Placement::from_xyz_rpy([p[0], p[1], p[2]], [r[0], r[1], r[2]]);
     }
-    let (model, _) = Model::from_urdf(&tree.text, &options).unwrap();
+    let (model, _) = Model::from_urdf_text(&tree.text, &options).unwrap();
     let own = tree.joints.iter().filter(|joint| joint.kind.is_some() && joint.mimics.is_none());
     assert_eq!(model.joints().len(), own.count(), "seed {seed}");
     assert_eq!(model.joints().len() + model.mimic_joints().len(), joints, "seed {seed}");
@@ -273,7 +273,7 @@ impl Sample {
     /// The same robot, its mimic joints moving on their own, without rotors.
     pub(crate) fn independent(&self) -> Model {
         let options = Options { mimic: MimicJoints::Independent, ..self.options.clone() };
-        Model::from_urdf(&self.tree.text, &options).unwrap().0
+        Model::from_urdf_text(&self.tree.text, &options).unwrap().0
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::quantities::{Law, six};
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 pub(crate) fn urdf(robot: &str) -> String {
     std::fs::read_to_string(format!("{ROOT}/diagrams/robots/{robot}/{robot}.urdf")).unwrap()
@@ -81,7 +81,7 @@ fn check_robot(robot: &'static str) {
     let reference: Value = serde_json::from_str(&text.unwrap()).unwrap();
     let base = if reference["base"] == "floating" { Base::Floating } else { Base::Fixed };
     let options = Options { mimic: MimicJoints::Independent, ..Options::new(base) };
-    let (model, _) = Model::from_urdf(&urdf(robot), &options).unwrap();
+    let (model, _) = Model::from_urdf_text(&urdf(robot), &options).unwrap();
     assert_eq!(model.frames()[model.root_frame().index()].name, reference["base_link"]);
     let order = joint_order(&model, &reference);
     let mut check = Check { state: 0, law: Law::new(robot, 1e-11) };

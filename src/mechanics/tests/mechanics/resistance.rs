@@ -38,7 +38,7 @@ fn damping_and_friction_are_those_of_the_file() {
 fn added_inertia_is_on_the_diagonal_by_both_algorithms() {
     for base in [Base::Floating, Base::Fixed] {
         for robot in ["icub", "panda"] {
-            let (model, _) = Model::from_urdf(&urdf(robot), &Options::new(base)).unwrap();
+            let (model, _) = Model::from_urdf_text(&urdf(robot), &Options::new(base)).unwrap();
             let nv = model.velocity_dim();
             let mut kinematics = Kinematics::new(&model);
             kinematics.update(&model, &model.zero_configuration(), &vec![0.0; nv]);

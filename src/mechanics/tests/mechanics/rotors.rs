@@ -56,7 +56,7 @@ fn two_hinges() -> Model {
     };
     let parts = [link("a"), link("b"), link("c"), joint("left", "b"), joint("right", "c")];
     let text = format!("<robot name=\"r\">{}</robot>", parts.concat());
-    Model::from_urdf(&text, &Options::new(Base::Fixed)).unwrap().0
+    Model::from_urdf_text(&text, &Options::new(Base::Fixed)).unwrap().0
 }
 
 /// Joints that are not named keep their rotors, and what couples them to others.
@@ -96,7 +96,7 @@ fn matrices_that_are_no_inertia_are_refused() {
 #[test]
 fn a_body_without_joints_takes_the_empty_matrix() {
     let text = format!("<robot name=\"r\"><link name=\"a\">{BODY}</link></robot>");
-    let (model, _) = Model::from_urdf(&text, &Options::new(Base::Floating)).unwrap();
+    let (model, _) = Model::from_urdf_text(&text, &Options::new(Base::Floating)).unwrap();
     let model = model.with_rotor_inertia_matrix(&[]).unwrap();
     assert_eq!(model.rotors().diagonal(), [0.0; 0]);
 }

@@ -39,7 +39,7 @@ fn held_joints_are_joints_at_rest() {
             .collect();
         held_joints += welded.len();
         let options = Options { welded: welded.clone(), rotor_inertia: vec![], ..options.clone() };
-        let part = Model::from_urdf(&tree.text, &options).unwrap().0;
+        let part = Model::from_urdf_text(&tree.text, &options).unwrap().0;
         let whole = whole.clone().with_rotor_inertia(&vec![0.0; whole.joint_dim()]).unwrap();
         let (mut q, mut nu) = random_state(&whole, *seed);
         for (name, position) in &welded {
@@ -74,14 +74,14 @@ fn held_joints_are_joints_at_rest() {
 fn what_cannot_be_held_is_refused() {
     let sample = &random_models()[0];
     let options = Options { welded: vec![("no_*".into(), 0.0)], ..sample.options.clone() };
-    let error = Model::from_urdf(&sample.tree.text, &options).unwrap_err();
+    let error = Model::from_urdf_text(&sample.tree.text, &options).unwrap_err();
     assert_eq!(error.to_string(), "no joint that moves matches `no_*`");
     let ball = |sample: &&Sample| {
         sample.model.joints().iter().any(|joint| joint.kind == JointKind::Spherical)
     };
     let sample = random_models().iter().find(ball).expect("a ball joint");
     let options = Options { welded: vec![("*".into(), 0.0)], ..sample.options.clone() };
-    let error = Model::from_urdf(&sample.tree.text, &options).unwrap_err();
+    let error = Model::from_urdf_text(&sample.tree.text, &options).unwrap_err();
     assert!(error.to_string().contains("several coordinates"), "{error}");
     assert!(error.line().is_some());
 }

@@ -16,7 +16,7 @@ pub(crate) const BOX: &str = r#"<robot name="box"><link name="box"><inertial><ma
     <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.15"/></inertial></link></robot>"#;
 
 pub(crate) fn the_box() -> Model {
-    Model::from_urdf(BOX, &Options::new(Base::Floating)).unwrap().0
+    Model::from_urdf_text(BOX, &Options::new(Base::Floating)).unwrap().0
 }
 
 /// A world and its robots; two to four of them, random ones, a box, an arm on a table.
@@ -31,7 +31,7 @@ const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 pub(crate) fn random_worlds() -> Vec<World> {
     let mut options = Options::new(Base::Fixed);
     options.mount = Placement::from_xyz_rpy([0.5, -0.3, 0.8], [0.1, 0.2, 2.0]);
-    let (arm, _) = Model::from_urdf(&urdf("panda"), &options).unwrap();
+    let (arm, _) = Model::from_urdf_text(&urdf("panda"), &options).unwrap();
     let samples: Vec<_> = small_models(12).collect();
     let world = |seed| {
         let mut rng = Rng::new(seed ^ 0x3013d);
@@ -255,8 +255,8 @@ fn frames_and_sums_of_a_world_are_those_of_its_robots() {
 
 #[test]
 fn names_in_a_world_begin_with_the_robot() {
-    let (arm, _) = Model::from_urdf(&urdf("panda"), &Options::new(Base::Fixed)).unwrap();
-    let (dog, _) = Model::from_urdf(&urdf("solo12"), &Options::new(Base::Floating)).unwrap();
+    let (arm, _) = Model::from_urdf_text(&urdf("panda"), &Options::new(Base::Fixed)).unwrap();
+    let (dog, _) = Model::from_urdf_text(&urdf("solo12"), &Options::new(Base::Floating)).unwrap();
     let world = Model::world(&[("arm", &arm), ("dog", &dog), ("box", &the_box())]).unwrap();
     assert_eq!(world.name(), "arm+dog+box");
     let names: Vec<&str> = world.trees().iter().map(|tree| tree.name.as_str()).collect();
@@ -282,7 +282,7 @@ fn names_in_a_world_begin_with_the_robot() {
     assert_eq!(named, expected.collect::<Vec<_>>());
     // The floating base of an empty link is named, too.
     let leaf = BOX.replace("<inertial>", "<!--").replace("</inertial>", "-->");
-    let (nothing, _) = Model::from_urdf(&leaf, &Options::new(Base::Floating)).unwrap();
+    let (nothing, _) = Model::from_urdf_text(&leaf, &Options::new(Base::Floating)).unwrap();
     let world = Model::world(&[("dog", &dog), ("ghost", &nothing)]).unwrap();
     let kinematics = Kinematics::new(&world);
     let none = vec![0.0; world.velocity_dim()];

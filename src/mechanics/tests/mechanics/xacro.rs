@@ -342,7 +342,8 @@ fn an_expanded_file_is_a_robot() {
     assert!(is_xacro(text));
     let expanded = expand_with(text, &[], &[]).unwrap();
     assert!(!is_xacro(&expanded.text));
-    let (model, warnings) = Model::from_urdf(&expanded.text, &Options::new(Base::Fixed)).unwrap();
+    let (model, warnings) =
+        Model::from_urdf_text(&expanded.text, &Options::new(Base::Fixed)).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
     assert_eq!((model.joints().len(), model.total_mass()), (2, 2.0));
 }
