@@ -45,10 +45,11 @@ fn write_expanded(program: &ProgramParts, out: &mut String) -> std::fmt::Result 
     )?;
     for (n, node) in program.nodes.iter().enumerate() {
         let hidden = if node.hidden { "  (shared)" } else { "" };
-        writeln!(out, "{}: {}  [{}]{hidden}", node.path, node.text, program.rate_text(node.rate))?;
+        let rate = program.rate_text(node.rate);
+        write_wrapped(&format!("{}: {}  [{rate}]{hidden}", node.path, node.text), 8, out)?;
         write_wires(&program.nodes, &program.edges, NodeId::new(n), out)?;
         for (name, ty) in node.output_names.iter().zip(&node.output_types) {
-            writeln!(out, "    {name}: {ty}")?;
+            write_wrapped(&format!("    {name}: {ty}"), 8, out)?;
         }
         for function in &node.functions {
             write_function(function, &node.path, out)?;
@@ -62,6 +63,32 @@ fn write_expanded(program: &ProgramParts, out: &mut String) -> std::fmt::Result 
         writeln!(out, "{:>4}  {}{group}", i + 1, node.path)?;
     }
     Ok(())
+}
+
+/// Columns of a line.
+const WIDTH: usize = 100;
+
+/// A line, broken behind commas that are not in texts; what follows begins after `indent` blanks.
+fn write_wrapped(line: &str, indent: usize, out: &mut String) -> std::fmt::Result {
+    let (mut start, mut end, mut column) = (0, 0, 0);
+    let (mut is_text, mut is_escaped) = (false, false);
+    for (at, c) in line.char_indices() {
+        column += 1;
+        if column > WIDTH && end > start {
+            writeln!(out, "{}", line[start..end].trim_end())?;
+            out.extend(std::iter::repeat_n(' ', indent));
+            start = end;
+            column = indent + line[start..=at].chars().count();
+        }
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '"' => is_text = !is_text,
+            ',' if !is_text && line[at..].starts_with(", ") => end = at + 2,
+            _ => {}
+        }
+    }
+    writeln!(out, "{}", &line[start..])
 }
 
 /// What the inputs of node `n` read.
@@ -117,4 +144,23 @@ fn write_function(function: &FunctionProgram, caller: &str, out: &mut String) ->
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_break_behind_commas() {
+        let list = vec!["\"1, 2 N*m\""; 30].join(", ");
+        let line = format!("é: Gain(gain: [{list}])");
+        let mut out = String::new();
+        write_wrapped(&line, 8, &mut out).expect("a string");
+        assert!(out.lines().all(|line| line.chars().count() <= WIDTH), "{out}");
+        assert!(out.lines().skip(1).all(|line| line.starts_with("        \"1")), "{out}");
+        assert_eq!(out.replace('\n', " ").replace("         ", " ").trim_end(), line);
+        out.clear();
+        write_wrapped(&"x".repeat(300), 8, &mut out).expect("a string");
+        assert_eq!(out.len(), 301);
+    }
 }
