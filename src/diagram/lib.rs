@@ -46,6 +46,7 @@ mod path;
 mod ports;
 mod rates;
 pub mod render;
+pub mod ron_text;
 mod schedule;
 mod select;
 mod study;

@@ -7,7 +7,7 @@ use legwork_block::{Diagnostic, Diagnostics, FileId, Node, NodeKind, Place, Span
 
 use crate::loader::Loader;
 use crate::study::{self, StudyText};
-use crate::{document, patch};
+use crate::{document, patch, ron_text};
 
 /// What the command line adds to a diagram.
 #[derive(Debug, Clone, Default)]
@@ -164,9 +164,10 @@ fn on_command_line(loader: &Loader<'_>, name: &str, text: &str) -> (FileId, Span
 /// A value of the command line: RON, or else a text.
 fn command_line_value(loader: &Loader<'_>, name: &str, text: &str) -> Node {
     let (file, span) = on_command_line(loader, name, text);
+    let is_ron = ron_text::judge(text).is_ok();
     match document::parse(file, text.as_bytes()) {
-        Ok(node) => patch::bare_words(node),
-        Err(_) => text_node(text, span),
+        Ok(node) if is_ron => patch::bare_words(node),
+        _ => text_node(text, span),
     }
 }
 

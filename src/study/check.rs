@@ -2,6 +2,7 @@
 //! snapshots bit for bit.
 
 use legwork_block::{Diagnostic, Diagnostics, FileId, Severity, Span};
+use legwork_diagram::ron_text::judge_all;
 use legwork_runtime::{Proof, RoundtripError, Trials};
 
 use crate::diagram::{Diagram, Survey};
@@ -36,8 +37,8 @@ impl Checked {
 }
 
 impl Diagram {
-    /// Compiles it once as it is and once with every choice of every variant. A mask or a patch is
-    /// looked at by itself.
+    /// Compiles it once as it is and once with every choice of every variant, and has `ron` read
+    /// every file of it. A mask or a patch is looked at by itself.
     pub fn check(&self) -> Checked {
         self.check_while(|| true)
     }
@@ -48,11 +49,13 @@ impl Diagram {
             let Survey { diagnostics, sources, variants, .. } = self.survey();
             let mut findings = Findings::default();
             findings.add(diagnostics, &sources, None);
+            findings.add(judge_all(&sources), &sources, None);
             return Checked { findings, variants, choices: 0, model: None };
         }
         let compiled = self.compile();
         let mut findings = Findings::default();
         findings.add(compiled.diagnostics, &compiled.sources, None);
+        findings.add(judge_all(&compiled.sources), &compiled.sources, None);
         let mut choices = 0;
         // Of a diagram with mistakes no blocks are known, but its text is.
         let nodes = compiled.model.as_ref().map_or(0, |model| model.program().nodes.len());

@@ -289,8 +289,8 @@ mod tests {
     #[test]
     fn a_list_names_files_of_runs_alone() {
         for name in ["../a", "/a", "a/b", "problems/../../a", "problems/a/b", ""] {
-            assert!(!is_below(Path::new(name)), "{name}");
+            assert!(!is_of_a_run(Path::new(name)), "{name}");
         }
-        assert!(is_below(Path::new("a.snapshot")) && is_below(Path::new("problems/a.json")));
+        assert!(is_of_a_run(Path::new("a.snapshot")) && is_of_a_run(Path::new("problems/a.json")));
     }
 }

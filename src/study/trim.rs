@@ -1,7 +1,7 @@
 //! Initial states and inputs at which a diagram holds still, as a patch.
 
-use std::fmt::Write as _;
-
+use legwork_block::Written;
+use legwork_diagram::ron_text::{patch_text, value_text};
 use legwork_program::Program;
 use legwork_runtime::trim::{FreeOutput, TrimOptions, drift, trim as seek};
 pub use legwork_runtime::trim::{Motion, TrimError, Trimmed};
@@ -45,7 +45,7 @@ pub struct Trim {
     /// Where it holds still, or what moves.
     pub trimmed: Trimmed,
     /// Path and value of what the patch sets.
-    pub settings: Vec<(String, String)>,
+    pub settings: Vec<(String, Written)>,
     /// Blocks whose state no patch can set, with the reason.
     pub unwritten: Vec<(String, &'static str)>,
     /// The patch as the text of a file, if it holds still.
@@ -134,9 +134,9 @@ impl Trim {
                 self.unwritten.push((start.block.clone(), "it has no parameter for it"));
                 continue;
             };
-            let own: Vec<(String, String)> = parameters
+            let own: Vec<(String, Written)> = parameters
                 .iter()
-                .map(|(name, value)| (format!("{}.{name}", start.block), value.to_string()))
+                .map(|(name, value)| (format!("{}.{name}", start.block), value.clone()))
                 .collect();
             // Blocks at the top of the diagram can be set; whether others can the front end knows.
             let nested = start.block.contains(['.', '[']);
@@ -150,7 +150,6 @@ impl Trim {
 
     /// The patch as a file.
     fn patch(&self, program: &Program) -> String {
-        let mut out = String::from("Patch(\n");
         let trimmed = &self.trimmed;
         let doc = format!(
             "{} at rest: moves by at most {} per second in its first {}.",
@@ -158,13 +157,7 @@ impl Trim {
             digits(trimmed.rates[2]),
             seconds(trimmed.period)
         );
-        // Writing to a String cannot fail.
-        let _ = writeln!(out, "    doc: {doc:?},\n    set: {{");
-        for (path, value) in &self.settings {
-            let _ = writeln!(out, "        {path:?}: {value},");
-        }
-        out.push_str("    },\n)\n");
-        out
+        patch_text(Some(&doc), &self.settings)
     }
 
     /// Runs the patched diagram; how far it moves.
@@ -194,7 +187,7 @@ impl Trim {
         let set: Map<String, Value> = self
             .settings
             .iter()
-            .map(|(path, value)| (path.clone(), value.as_str().into()))
+            .map(|(path, value)| (path.clone(), value_text(value).into()))
             .collect();
         let unwritten: Vec<&str> = self.unwritten.iter().map(|(block, _)| block.as_str()).collect();
         let drift = json!({ "time_s": PROOF, "farthest": list(&self.drift) });
@@ -228,6 +221,8 @@ fn is_beyond(motion: &Motion) -> bool {
 }
 
 /// The diagram with some more settings.
-fn with(diagram: &Diagram, settings: &[(String, String)]) -> Diagram {
-    settings.iter().fold(diagram.clone(), |diagram, (path, value)| diagram.set(path, value))
+fn with(diagram: &Diagram, settings: &[(String, Written)]) -> Diagram {
+    let set =
+        |diagram: Diagram, (path, value): &(String, Written)| diagram.set(path, &value_text(value));
+    settings.iter().fold(diagram.clone(), set)
 }

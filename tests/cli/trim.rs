@@ -1,5 +1,6 @@
 //! `legwork trim`: equilibria against their closed forms, and that the patch holds them.
 
+use legwork::diagram::ron_text::value_text;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -231,7 +232,7 @@ fn states_read_back_to_the_same_bits() {
         let parameters = start.parameters.as_ref().unwrap_or_else(|| panic!("{}", start.block));
         let settings = parameters.iter();
         set.extend(
-            settings.map(|(name, value)| (format!("{}.{name}", start.block), value.to_string())),
+            settings.map(|(name, value)| (format!("{}.{name}", start.block), value_text(value))),
         );
     }
     assert_eq!(found.starts.len(), before.nodes.iter().filter(|n| n.continuous.is_some()).count());

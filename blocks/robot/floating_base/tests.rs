@@ -406,7 +406,8 @@ fn a_world_has_angles_at_each_floating_base() {
     close(&angles.leaf("state", 0), &quaternions.leaf("state", 0), 1e-15);
     assert_eq!(angles.leaf("state", 1), quaternions.leaf("state", 1));
     // Written out, a state begins with the same angles.
-    let written = super::initial::written(&scene, Orientation::EulerAngles, &angles.x).to_string();
+    let written = super::initial::written(&scene, Orientation::EulerAngles, &angles.x);
+    let written = legwork_diagram::ron_text::value_text(&written);
     assert!(written.contains("\"rod\": (s: [1.0], s_dot: [0.0])"), "{written}");
     assert!(written.contains("rpy: [0.1, 0.2, 7.0], velocity: [0.0, 0.0, 0.0]"), "{written}");
     // The last base is watched as the first is: its pitch is behind 1 + 3 + 3 + 12 + 3 numbers.

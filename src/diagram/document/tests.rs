@@ -1,7 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "tests state what must hold")]
 
 use legwork_block::{Arguments, NodeKind};
-use serde::de::IgnoredAny;
 
 use super::*;
 
@@ -222,9 +221,7 @@ fn check_spans(node: &Node, outer: Span) {
 
 /// Whether the `ron` crate reads the text.
 fn is_ron(text: &str) -> bool {
-    // It counts several levels for each bracket.
-    let options = ron::Options::default().with_recursion_limit(8 * DEPTH_LIMIT);
-    options.from_str::<IgnoredAny>(text).is_ok()
+    crate::ron_text::judge(text).is_ok()
 }
 
 /// Truncated and mutated texts never panic, errors point into the file, and what reads is RON.

@@ -9,9 +9,10 @@ mod gradient;
 mod measured;
 mod search;
 
-use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 
+use legwork_block::{Written, parse_unit};
+use legwork_diagram::ron_text::{patch_text, value_text};
 use legwork_runtime::recording::ColumnUnit;
 use serde_json::{Map, Value, json};
 
@@ -88,10 +89,12 @@ impl Parameter {
 
     /// A value as a diagram writes it.
     pub fn text(&self, value: f64) -> String {
-        match self.unit.as_str() {
-            "" => format!("{value:?}"),
-            unit => format!("\"{value:?} {unit}\""),
-        }
+        value_text(&self.written(value))
+    }
+
+    /// The same as a value.
+    fn written(&self, value: f64) -> Written {
+        Written::Number(value, parse_unit(&self.unit).ok().map(|(unit, _)| unit))
     }
 
     /// Where the search begins.
@@ -169,7 +172,7 @@ pub struct Fit {
     /// Whether the search ended by itself.
     pub converged: bool,
     /// Path and value of what the patch sets.
-    pub settings: Vec<(String, String)>,
+    pub settings: Vec<(String, Written)>,
     /// The patch, as the text of a file.
     pub patch: String,
     /// Warnings about ambiguous text of the table.
@@ -256,14 +259,9 @@ impl Diagram {
             before: rms(first, k, channel),
             after: rms(&found.residual, k, channel),
         });
-        let setting = |one: &Fitted| (one.parameter.path.clone(), one.parameter.text(one.value));
-        let settings: Vec<(String, String)> = parameters.iter().map(setting).collect();
-        let mut patch = String::from("Patch(\n    set: {\n");
-        for (path, value) in &settings {
-            // Writing to a String cannot fail.
-            let _ = writeln!(patch, "        {path:?}: {value},");
-        }
-        patch.push_str("    },\n)\n");
+        let setting = |one: &Fitted| (one.parameter.path.clone(), one.parameter.written(one.value));
+        let settings: Vec<(String, Written)> = parameters.iter().map(setting).collect();
+        let patch = patch_text(None, &settings);
         Fit {
             diagram: self.name().to_owned(),
             matches: matches.collect(),
@@ -295,7 +293,7 @@ impl Fit {
         let set: Map<String, Value> = self
             .settings
             .iter()
-            .map(|(path, value)| (path.clone(), value.as_str().into()))
+            .map(|(path, value)| (path.clone(), value_text(value).into()))
             .collect();
         let mut object = Map::new();
         let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);

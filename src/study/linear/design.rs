@@ -1,7 +1,7 @@
 //! Gains for blocks of a diagram, designed on the diagram itself, as patches.
 
-use std::fmt::Write as _;
-
+use legwork_block::Written;
+use legwork_diagram::ron_text::{patch_text, value_text};
 use legwork_linear::{Fixed, Mat, System, c64, filter, place, regulator, sampled};
 use legwork_program::{Node, Rate};
 use legwork_runtime::linear::InputPlace;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::block::Ends;
 use super::ends::{Number, named};
-use super::figures::{list_text, matrix_text, number, of_rate, process, weights};
+use super::figures::{matrix_written, number, of_rate, process, weights};
 use super::reduction::{self, TakenOut, kept, moved, on_outputs};
 use super::{At, LinearRequest, Linearization, json, told};
 use crate::RunFault;
@@ -65,7 +65,7 @@ pub struct Design {
     /// What it was designed on.
     pub plant: Linearization,
     /// Path and value of what the patch sets.
-    pub settings: Vec<(String, String)>,
+    pub settings: Vec<(String, Written)>,
     /// The patch, as the text of a file. Entries below 1e-12 of the largest of a matrix are 0.
     pub patch: String,
     /// States that the block sees nothing of, and that are no part of the design.
@@ -183,11 +183,11 @@ impl Model {
         let input = at(&plant.inputs);
         let is_number = block.is_number;
         let settings = vec![
-            (format!("{}.gain", request.block), matrix_text(&gain, is_number, false)),
-            (format!("{}.state", request.block), list_text(&state)),
+            (format!("{}.gain", request.block), matrix_written(&gain, is_number, false)),
+            (format!("{}.state", request.block), Written::list(&state)),
             (
                 format!("{}.input", request.block),
-                if is_number { number(input[0]) } else { list_text(&input) },
+                if is_number { number(input[0]) } else { Written::list(&input) },
             ),
         ];
         let found = Found { plant, left_out, left_out_by_name, taken_out, whole, gain, poles };
@@ -240,21 +240,21 @@ impl Model {
         let path = |name: &str| format!("{}.{name}", request.block);
         let listed = |values: &[f64], is_number: bool| match values {
             [one] if is_number => number(*one),
-            list => list_text(list),
+            list => Written::list(list),
         };
         let mut settings = vec![
-            (path("a"), matrix_text(a, false, false)),
-            (path("b"), matrix_text(b, false, one_in)),
-            (path("c"), matrix_text(c, one_out, false)),
-            (path("gain"), matrix_text(&update, false, one_out)),
+            (path("a"), matrix_written(a, false, false)),
+            (path("b"), matrix_written(b, false, one_in)),
+            (path("c"), matrix_written(c, one_out, false)),
+            (path("gain"), matrix_written(&update, false, one_out)),
             (path("input"), listed(&input, one_in)),
             (path("output"), listed(&output, one_out)),
-            (path("state"), list_text(&plant.values)),
+            (path("state"), Written::list(&plant.values)),
         ];
         if d.norm_max() > 0.0 {
             let text = match (one_in, one_out) {
                 (true, true) => number(d[(0, 0)]),
-                _ => matrix_text(d, one_out, one_in),
+                _ => matrix_written(d, one_out, one_in),
             };
             settings.push((path("d"), text));
         }
@@ -312,20 +312,15 @@ impl Model {
     }
 
     /// Shows that the diagram takes the patch.
-    fn designed(&self, found: Found, settings: Vec<(String, String)>) -> Result<Design, Error> {
-        let diagram = settings
-            .iter()
-            .fold(self.diagram().clone(), |diagram, (path, value)| diagram.set(path, value));
+    fn designed(&self, found: Found, settings: Vec<(String, Written)>) -> Result<Design, Error> {
+        let diagram = settings.iter().fold(self.diagram().clone(), |diagram, (path, value)| {
+            diagram.set(path, &value_text(value))
+        });
         diagram.compile().model_or_errors().map_err(|error| {
             let message = format!("the diagram does not take the patch: {}", error.message());
             Error::new(ErrorKind::Check, message)
         })?;
-        let mut patch = String::from("Patch(\n    set: {\n");
-        for (path, value) in &settings {
-            // Writing to a String cannot fail.
-            let _ = writeln!(patch, "        {path:?}: {value},");
-        }
-        patch.push_str("    },\n)\n");
+        let patch = patch_text(None, &settings);
         let Found { plant, left_out, left_out_by_name, taken_out, whole, gain, poles } = found;
         Ok(Design {
             plant,
@@ -347,7 +342,7 @@ impl Design {
         let set: serde_json::Map<String, Value> = self
             .settings
             .iter()
-            .map(|(path, value)| (path.clone(), value.as_str().into()))
+            .map(|(path, value)| (path.clone(), value_text(value).into()))
             .collect();
         let names =
             |numbers: &[Number]| numbers.iter().map(|one| json!(one.name)).collect::<Value>();

@@ -1,5 +1,6 @@
 //! Numbers of a design: weights, covariances and poles of the request, matrices of the result.
 
+use legwork_block::Written;
 use legwork_linear::{Mat, c64, sampled_noise};
 
 use super::design::Noise;
@@ -74,29 +75,23 @@ pub(super) fn of_rate(s: c64, period: Option<f64>) -> Result<c64, Error> {
     Ok(c64::new(radius * cos, radius * sin))
 }
 
-/// A number with all its digits.
-pub(super) fn number(value: f64) -> String {
-    format!("{value:?}")
-}
-
-pub(super) fn list_text(values: &[f64]) -> String {
-    let texts: Vec<String> = values.iter().map(|value| number(*value)).collect();
-    format!("[{}]", texts.join(", "))
+/// A number without a unit.
+pub(super) fn number(value: f64) -> Written {
+    Written::Number(value, None)
 }
 
 /// Rows of a matrix, or one list for a single row or column of a number. An entry below 1e-12 of
 /// the largest is a rounding error and written as 0.
-pub(super) fn matrix_text(matrix: &Mat<f64>, is_row: bool, is_column: bool) -> String {
+pub(super) fn matrix_written(matrix: &Mat<f64>, is_row: bool, is_column: bool) -> Written {
     let nothing = 1e-12 * matrix.norm_max();
     let entry = |i, j| if matrix[(i, j)].abs() < nothing { 0.0 } else { matrix[(i, j)] };
     let row = |i: usize| (0..matrix.ncols()).map(|j| entry(i, j)).collect::<Vec<f64>>();
     if is_row && matrix.nrows() == 1 {
-        return list_text(&row(0));
+        return Written::list(&row(0));
     }
     if is_column && matrix.ncols() == 1 {
         let column: Vec<f64> = (0..matrix.nrows()).map(|i| entry(i, 0)).collect();
-        return list_text(&column);
+        return Written::list(&column);
     }
-    let rows: Vec<String> = (0..matrix.nrows()).map(|i| list_text(&row(i))).collect();
-    format!("[{}]", rows.join(", "))
+    Written::List((0..matrix.nrows()).map(|i| Written::list(&row(i))).collect())
 }

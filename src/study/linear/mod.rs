@@ -10,6 +10,8 @@ mod json;
 mod reduction;
 mod sine;
 
+use legwork_block::Written;
+use legwork_diagram::ron_text::value_text;
 use legwork_linear::{Mat, System, sampled};
 pub use legwork_runtime::linear::{BlockSlopes, How, Method, Quality, StateName};
 use legwork_runtime::linear::{InputPlace, LinearOptions, linearize as differentiate};
@@ -204,7 +206,9 @@ impl Model {
             return Err(Error::new(ErrorKind::Check, message));
         }
         let settings = trim.settings.iter();
-        let with = |diagram: Diagram, (path, value): &(String, String)| diagram.set(path, value);
+        let with = |diagram: Diagram, (path, value): &(String, Written)| {
+            diagram.set(path, &value_text(value))
+        };
         let diagram = settings.fold(self.diagram().clone(), with);
         Ok(Ok(diagram.compile().model_or_errors()?))
     }

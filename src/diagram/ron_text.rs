@@ -1,0 +1,130 @@
+//! RON by the `ron` crate: what Legwork writes, and whether what it reads is RON for others too.
+
+use std::fmt::Write as _;
+
+use legwork_block::{Diagnostic, Diagnostics, FileId, Span, Written};
+use ron::ser::PrettyConfig;
+use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde::ser::{SerializeMap as _, Serializer};
+
+use crate::document::{self, DEPTH_LIMIT};
+use crate::render::SourceMap;
+
+/// A file of changes.
+#[derive(Serialize)]
+enum File<'a> {
+    Patch {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        doc: Option<&'a str>,
+        set: Settings<'a>,
+    },
+}
+
+/// New values by path.
+struct Settings<'a>(&'a [(String, Written)]);
+
+impl Serialize for Settings<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (path, value) in self.0 {
+            map.serialize_entry(path, value)?;
+        }
+        map.end()
+    }
+}
+
+/// A value in one line.
+pub fn value_text(value: &Written) -> String {
+    text(value, 0)
+}
+
+/// The text of a patch that sets parameters.
+pub fn patch_text(doc: Option<&str>, set: &[(String, Written)]) -> String {
+    let mut out = text(&File::Patch { doc, set: Settings(set) }, 2);
+    out.push('\n');
+    out
+}
+
+/// RON whose outermost `depth` levels have a line for each entry.
+#[expect(clippy::expect_used, reason = "numbers, texts, lists, maps and fields are RON")]
+fn text(value: &impl Serialize, depth: usize) -> String {
+    let config = PrettyConfig::new().depth_limit(depth).new_line("\n").compact_arrays(true);
+    ron::ser::to_string_pretty(value, config).expect("RON")
+}
+
+/// What `ron` has against a text that reads as a document here.
+pub fn judge(text: &str) -> Result<(), (usize, String)> {
+    // It counts several levels for each bracket.
+    let options = ron::Options::default().with_recursion_limit(8 * DEPTH_LIMIT);
+    let Err(error) = options.from_str::<IgnoredAny>(text) else { return Ok(()) };
+    let at = error.span.start;
+    let line: usize = text.split_inclusive('\n').take(at.line - 1).map(str::len).sum();
+    let column = text[line..].char_indices().nth(at.col - 1).map_or(0, |(byte, _)| byte);
+    let mut message = String::new();
+    // Writing to a string cannot fail.
+    let _ = write!(message, "other programs do not read this as RON: {}", error.code);
+    Err((line + column, message))
+}
+
+/// An error for each file of a diagram that reads as a document here and is no RON for `ron`.
+pub fn judge_all(sources: &SourceMap) -> Diagnostics {
+    let mut found = Diagnostics::default();
+    for (i, name) in sources.names().enumerate() {
+        let file = FileId(i as u32);
+        let text = sources.text(file);
+        // Names in brackets are those of the command line. Other files are of other formats.
+        if name.starts_with('<') || document::parse(file, text.as_bytes()).is_err() {
+            continue;
+        }
+        if let Err((at, message)) = judge(text) {
+            let span = Span::new(file, at, (at + 1).min(text.len()));
+            found.push(Diagnostic::error("not-ron", span, message));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use legwork_block::{Type, parse_quantity, parse_unit};
+
+    #[test]
+    fn numbers_with_units_read_back_to_the_same_bits() {
+        let torque = parse_unit("N*m").expect("a unit").0;
+        for number in [0.1 + 0.2, -1e-300, 1.0 / 3.0, 6.02e23, -0.0, 123_456_789.123_456_79] {
+            let written = Written::signal(&Type::Real, Some(torque), &[number]);
+            let text = value_text(&written.expect("a number"));
+            let (value, unit) = parse_quantity(text.trim_matches('"')).expect("a quantity");
+            assert_eq!(value.to_bits(), number.to_bits(), "{text}");
+            assert_eq!(unit, Some(torque));
+        }
+    }
+
+    #[test]
+    fn values_are_in_a_line_and_settings_in_one_each() {
+        let columns = [1.0, 4.0, 2.0, 5.0, 3.0, 6.0];
+        let rows = Written::signal(&Type::matrix(2, 3), None, &columns).expect("a matrix");
+        assert_eq!(value_text(&rows), "[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]");
+        let inner =
+            Written::Fields(vec![("s", Written::list(&[0.5])), ("s_dot", Written::list(&[]))]);
+        let robots = Written::Map(vec![("go".into(), inner)]);
+        let init = Written::Fields(vec![("robots", robots)]);
+        assert_eq!(value_text(&init), r#"(robots: {"go": (s: [0.5], s_dot: [])})"#);
+        let set = [("lqr.gain".to_owned(), rows), ("body.init".to_owned(), init)];
+        let patch = patch_text(Some("at \"rest\""), &set);
+        let expected = r#"Patch(
+    doc: "at \"rest\"",
+    set: {
+        "lqr.gain": [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],
+        "body.init": (robots: {"go": (s: [0.5], s_dot: [])}),
+    },
+)
+"#;
+        assert_eq!(patch, expected);
+        assert_eq!(judge(&patch), Ok(()));
+        let (at, message) = judge("(a: 1,\n é: [2, )").expect_err("no RON");
+        assert_eq!(&"(a: 1,\n é: [2, )"[at..], ")", "{message}");
+    }
+}
