@@ -15,10 +15,16 @@ use crate::render::SourceMap;
 #[derive(Serialize)]
 enum File<'a> {
     Patch {
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none", serialize_with = "plain")]
         doc: Option<&'a str>,
         set: Settings<'a>,
     },
+}
+
+/// A text that is there, without `Some`.
+#[expect(clippy::ref_option, reason = "serde gives the field")]
+fn plain<S: Serializer>(text: &Option<&str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text.unwrap_or_default())
 }
 
 /// New values by path.
