@@ -3,6 +3,8 @@
 
 use std::path::Path;
 use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use legwork::runtime::recording::Recording;
 use serde_json::Value;
@@ -531,24 +533,30 @@ fn a_start_inside_the_ground_is_told() {
     assert!(!quiet.err.contains("starts-inside"), "{}", quiet.err);
 }
 
-/// Runs without `--out` that begin together take directories with the next numbers.
+/// A run without `--out` that begins while others go on takes a directory with the next number.
 #[test]
 fn runs_side_by_side_have_directories_of_their_own() {
     let here = folder();
     write(&here, "ramp.ron", ramp(""));
-    let arguments = ["run", "ramp.ron", "--pace", "2"];
-    let started = (0..3).map(|_| {
-        let mut run = command(here.path(), &arguments);
-        run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
-    });
-    let started: Vec<_> = started.collect();
-    for child in started {
-        let done = child.wait_with_output().expect("its end");
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let recording = |name: &str| here.path().join("runs").join(name).join("run.mcap");
+    let mut others = Vec::new();
+    for name in ["ramp", "ramp-2"] {
+        // Hours, unless it is ended.
+        let mut run = command(here.path(), &["run", "ramp.ron", "--pace", "1e-4"]);
+        let run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        others.push(run.expect("it starts"));
+        let began = Instant::now();
+        while !recording(name).is_file() && began.elapsed() < Duration::from_secs(60) {
+            sleep(Duration::from_millis(5));
+        }
     }
-    for name in ["ramp", "ramp-2", "ramp-3"] {
-        assert!(here.path().join("runs").join(name).join("run.mcap").is_file(), "{name}");
+    let third = legwork(here.path(), &["run", "ramp.ron"]);
+    for mut run in others {
+        run.kill().expect("it goes on");
+        run.wait().expect("its end");
     }
+    assert_eq!(third.code, 0, "{}", third.err);
+    assert!(["ramp", "ramp-2", "ramp-3"].into_iter().all(|name| recording(name).is_file()));
 }
 
 /// Contacts of four feet notice the trunk below the ground; the run warns once.
