@@ -31,8 +31,9 @@ impl Model {
     /// Every link and joint keeps its name, place and inertia, so that [`Self::from_urdf`] gives a
     /// model with the same q, ν, M and h up to rounding. A joint that does not go through the
     /// origin of its link, or several joints between two links, get links without mass between
-    /// them. A limit that a joint does not have is 1e9. Rotors, springs, gravity and the mount of
-    /// a fixed base are no part of the format, and are named in [`Written::left_out`].
+    /// them. A limit that a joint does not have is 1e9; a joint that follows another has the range
+    /// that the other gives it. Rotors, springs, gravity and the mount of a fixed base are no part
+    /// of the format, and are named in [`Written::left_out`].
     ///
     /// `None` for a world of several robots.
     #[must_use]
@@ -231,11 +232,22 @@ impl<'a> Writer<'a> {
             }
             Moving::Follows(index, kind) => {
                 let follower = &model.mimics[index];
-                out.joint_type = match kind {
-                    JointKind::Prismatic => JointType::Prismatic,
-                    _ => JointType::Continuous,
+                let (law, leader) = (follower.multiplier, model.joint(follower.joint));
+                let end = |bound: f64| match law {
+                    0.0 => follower.offset,
+                    _ => law * bound + follower.offset,
                 };
-                out.limit = free_limit();
+                let (one, other) = (end(leader.lower), end(leader.upper));
+                let own = Joint {
+                    kind,
+                    lower: one.min(other),
+                    upper: one.max(other),
+                    effort: f64::INFINITY,
+                    velocity: if law == 0.0 { 0.0 } else { law.abs() * leader.velocity },
+                    ..leader.clone()
+                };
+                out.joint_type = type_of(&own);
+                out.limit = limit_of(&own);
                 out.dynamics = dynamics(follower.damping, follower.friction);
                 out.mimic = Some(urdf_rs::Mimic {
                     joint: model.joint(follower.joint).name.clone(),
@@ -326,16 +338,6 @@ fn limit_of(joint: &Joint) -> JointLimit {
         upper: joint.upper.min(NO_LIMIT),
         effort: joint.effort.min(NO_LIMIT),
         velocity: joint.velocity.min(NO_LIMIT),
-        ..JointLimit::default()
-    }
-}
-
-fn free_limit() -> JointLimit {
-    JointLimit {
-        lower: -NO_LIMIT,
-        upper: NO_LIMIT,
-        effort: NO_LIMIT,
-        velocity: NO_LIMIT,
         ..JointLimit::default()
     }
 }

@@ -96,6 +96,15 @@ fn a_model_of_mujoco_is_kept_but_for_what_is_named() {
     assert_eq!((read.name(), read.joints()[0].upper), ("again", plain.joints()[0].upper));
 }
 
+/// A joint that follows another has the range that the other gives it.
+#[test]
+fn a_follower_is_written_with_its_range() {
+    let (model, _) = Model::from_urdf_text(&urdf("panda"), &Options::new(Base::Fixed)).unwrap();
+    let robot = model.to_urdf().unwrap().robot;
+    let follower = robot.joints.iter().find(|joint| joint.mimic.is_some()).unwrap();
+    assert_eq!((follower.limit.lower, follower.limit.upper), (0.0, 0.04));
+}
+
 /// Impossible numbers of a robot that no file describes are errors without a line.
 #[test]
 fn a_robot_without_a_file_is_checked() {
