@@ -22,7 +22,6 @@ enum File<'a> {
 }
 
 /// A text that is there, without `Some`.
-#[expect(clippy::ref_option, reason = "serde gives the field")]
 fn plain<S: Serializer>(text: &Option<&str>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(text.unwrap_or_default())
 }
