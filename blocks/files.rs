@@ -1,32 +1,20 @@
-//! Files that are built into the binary: masks, interfaces, robots and diagrams, which diagrams
-//! find under `std:` and which `demo` lists.
+//! Files that are built into the binary, which diagrams find under `std:` and which `demo` lists:
+//! masks, interfaces and robots of this folder, and those of `diagrams`.
 
-/// Path under `std:` and content.
-pub(crate) const FILES: [(&str, &[u8]); 42] = [
-    (
-        "robots/mini_cheetah/mini_cheetah.urdf",
-        include_bytes!("../diagrams/robots/mini_cheetah/mini_cheetah.urdf"),
-    ),
+/// Path under `std:` and content of all files.
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, &'static [u8])> {
+    FILES.into_iter().chain(legwork_diagrams::FILES)
+}
+
+/// Those of this folder.
+const FILES: [(&str, &[u8]); 27] = [
     ("robots/mini_cheetah.ron", include_bytes!("robots/mini_cheetah.ron")),
-    ("robots/anymal_c/anymal_c.urdf", include_bytes!("../diagrams/robots/anymal_c/anymal_c.urdf")),
     ("robots/anymal_c.ron", include_bytes!("robots/anymal_c.ron")),
-    ("robots/go2/go2.urdf", include_bytes!("../diagrams/robots/go2/go2.urdf")),
     ("robots/go2.ron", include_bytes!("robots/go2.ron")),
-    ("robots/iris/iris.urdf", include_bytes!("../diagrams/robots/iris/iris.urdf")),
     ("robots/iris.ron", include_bytes!("robots/iris.ron")),
-    ("robots/panda/panda.urdf", include_bytes!("../diagrams/robots/panda/panda.urdf")),
     ("robots/panda.ron", include_bytes!("robots/panda.ron")),
-    ("robots/talos/talos.urdf", include_bytes!("../diagrams/robots/talos/talos.urdf")),
     ("robots/talos.ron", include_bytes!("robots/talos.ron")),
-    ("robots/ur5/ur5.urdf", include_bytes!("../diagrams/robots/ur5/ur5.urdf")),
     ("robots/ur5.ron", include_bytes!("robots/ur5.ron")),
-    ("robots/block/block.urdf", include_bytes!("../diagrams/robots/block/block.urdf")),
-    ("robots/pendulum/pendulum.urdf", include_bytes!("../diagrams/robots/pendulum/pendulum.urdf")),
-    ("diagrams/quadruped/stand.ron", include_bytes!("../diagrams/quadruped/stand.ron")),
-    ("diagrams/basics/oscillator.ron", include_bytes!("../diagrams/basics/oscillator.ron")),
-    ("diagrams/basics/hold_pair.ron", include_bytes!("../diagrams/basics/hold_pair.ron")),
-    ("signals/gust.mcap", include_bytes!("../diagrams/signals/gust.mcap")),
-    ("signals/gust.csv", include_bytes!("../diagrams/signals/gust.csv")),
     ("interfaces/contact_law.ron", include_bytes!("interfaces/contact_law.ron")),
     ("masks/acceleration_contact.ron", include_bytes!("masks/acceleration_contact.ron")),
     ("masks/compliant_contact.ron", include_bytes!("masks/compliant_contact.ron")),
@@ -46,6 +34,5 @@ pub(crate) const FILES: [(&str, &[u8]); 42] = [
     ("masks/robot_with_contacts.ron", include_bytes!("masks/robot_with_contacts.ron")),
     ("masks/second_order_low_pass.ron", include_bytes!("masks/second_order_low_pass.ron")),
     ("masks/velocity_contact.ron", include_bytes!("masks/velocity_contact.ron")),
-    ("policies/balance.safetensors", include_bytes!("../diagrams/basics/balance.safetensors")),
     ("variants/contact_solvers.ron", include_bytes!("variants/contact_solvers.ron")),
 ];

@@ -95,7 +95,7 @@ pub fn register(r: &mut Registry) {
     for named in buses::NAMED_TYPES {
         r.named_type(named);
     }
-    for (path, bytes) in files::FILES {
+    for (path, bytes) in files::all() {
         r.file(path, bytes);
     }
 }

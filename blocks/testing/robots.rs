@@ -30,7 +30,7 @@ pub(crate) struct Diagrams;
 impl Files for Diagrams {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         if let Some(name) = path.strip_prefix("std:") {
-            let file = crate::files::FILES.iter().find(|(known, _)| *known == name);
+            let file = crate::files::all().find(|(known, _)| *known == name);
             return file.map(|(_, bytes)| bytes.to_vec()).ok_or(format!("no file {path}"));
         }
         std::fs::read(format!("{ROOT}/diagrams/{path}")).map_err(|error| format!("{path}: {error}"))
