@@ -57,6 +57,8 @@ pub struct AcceleratedGradient {
     added: Vec<f64>,
     /// ρ_i of the natural residual, per contact.
     steps: Vec<f64>,
+    /// The largest of those of active contacts.
+    longest_step: f64,
     x: Vec<f64>,
     y: Vec<f64>,
     next: Vec<f64>,
@@ -80,6 +82,7 @@ impl AcceleratedGradient {
             scale: zero(),
             added: zero(),
             steps: vec![0.0; contact_count],
+            longest_step: 0.0,
             x: zero(),
             y: zero(),
             next: zero(),
@@ -222,6 +225,7 @@ impl AcceleratedGradient {
             values.resize(n, 0.0);
         }
         self.steps.resize(problem.contact_count(), 0.0);
+        self.longest_step = kkt::longest_step(problem, shift);
         for contact in 0..problem.contact_count() {
             let first = 3 * contact;
             let range = first..first + 3;
@@ -325,6 +329,7 @@ impl AcceleratedGradient {
         let mut worst = 0.0;
         for contact in (0..problem.contact_count()).filter(|&c| problem.is_active(c)) {
             let (first, rho) = (3 * contact, self.steps[contact]);
+            let weight = (self.longest_step / rho).sqrt();
             let f = [0, 1, 2].map(|i| self.scale[first + i] * self.x[first + i]);
             let trial = [0, 1, 2].map(|i| {
                 let acceleration =
@@ -333,7 +338,7 @@ impl AcceleratedGradient {
             });
             let p = problem.cone.project(problem.friction[contact], trial);
             for axis in 0..3 {
-                worst = kkt::nan_max(worst, (f[axis] - p[axis]).abs());
+                worst = kkt::nan_max(worst, weight * (f[axis] - p[axis]).abs());
             }
         }
         worst / problem.force_scale

@@ -2,9 +2,13 @@
 //!
 //! A contact problem's answer is judged from the forces alone, without the solver's multipliers:
 //! with `a = (G + R + εI) f + b` the conditions are `K ∋ f ⟂ a ∈ K*`. They hold iff the natural map
-//! vanishes, `f_i = P_K(f_i - ρ_i a_i)` for any ρ_i > 0; here `ρ_i = 1 / (largest diagonal entry of
-//! contact i)`, so the residual reads as a force. All figures are relative to
-//! the problem's `force_scale` and [`ContactProblem::acceleration_scale`].
+//! vanishes, `f_i = P_K(f_i - ρ_i a_i)` for any ρ_i > 0; here `ρ_i = 1 / g_i` with the largest
+//! diagonal entry `g_i` of contact i in `G + R + εI`, so the residual reads as a force. All figures
+//! are relative to the problem's `force_scale` and [`ContactProblem::acceleration_scale`].
+//!
+//! An error Δf of contact i has the power `g_i |Δf|²`. The natural map compares contacts by this
+//! power: with `w_i = √(g_i / g_least)` an error of 1 N at the foot of a heavy body, of 1 mN at a
+//! body with a millionth of its mass, and of 1 N m about an axis with the same `g` count alike.
 //!
 //! The general quadratic program and the cone program are judged with their multipliers, and so
 //! are the certificates that a program has no answer.
@@ -21,7 +25,7 @@ use legwork_linalg::{dot, max_abs};
 /// Relative residuals of a contact problem's answer; all are zero at the solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactResiduals {
-    /// Natural map `max_i |f_i - P_K(f_i - ρ_i a_i)|∞ / force_scale`: one figure for all
+    /// Natural map `max_i w_i |f_i - P_K(f_i - ρ_i a_i)|∞ / force_scale`: one figure for all
     /// conditions.
     pub natural: f64,
     /// Largest violation of a cone by a force, over `force_scale`; a force at an inactive contact
@@ -93,7 +97,7 @@ pub fn natural_residual(
 }
 
 /// The natural-map residual of Coulomb's law, relative to `force_scale`:
-/// `|f_i - P_K(f_i - ρ_i (a_i + e_n σ(a_t,i)))|∞` with σ of
+/// `w_i |f_i - P_K(f_i - ρ_i (a_i + e_n σ(a_t,i)))|∞` with σ of
 /// [`slip_support`](crate::ConeShape::slip_support). Zero iff friction opposes slip and the normal
 /// acceleration vanishes under load, sliding or not.
 ///
@@ -146,7 +150,7 @@ pub fn least_solution(problem: &ContactProblem<'_>, direction: &[f64], image: &m
     if is_descent && !least.is_nan() { least } else { 0.0 }
 }
 
-/// Largest `|f_i - P_K(f_i - ρ_i dual(i, a_i))|∞ / force_scale`.
+/// Largest `w_i |f_i - P_K(f_i - ρ_i dual(i, a_i))|∞ / force_scale`.
 fn natural_map(
     problem: &ContactProblem<'_>,
     forces: &[f64],
@@ -154,8 +158,8 @@ fn natural_map(
     dual: impl Fn(usize, [f64; 3]) -> [f64; 3],
 ) -> f64 {
     problem.acceleration_into(forces, acceleration);
-    let n = problem.dim();
     let shift = problem.diagonal_shift();
+    let longest = longest_step(problem, shift);
     let mut worst = 0.0;
     for contact in 0..problem.contact_count() {
         let f = triple(forces, contact);
@@ -163,19 +167,44 @@ fn natural_map(
             worst = nan_max(worst, max_abs(&f));
             continue;
         }
-        let first = 3 * contact;
-        let diagonal = (first..first + 3)
-            .map(|i| problem.inverse_inertia[i * n + i] + problem.compliance_of(i) + shift)
-            .fold(0.0, f64::max);
-        let rho = if diagonal > 0.0 { 1.0 / diagonal } else { 1.0 };
+        let rho = step(problem, contact, shift);
+        let weight = (longest / rho).sqrt();
         let a = dual(contact, triple(acceleration, contact));
         let trial = [f[0] - rho * a[0], f[1] - rho * a[1], f[2] - rho * a[2]];
         let p = problem.cone.project(problem.friction[contact], trial);
         for axis in 0..3 {
-            worst = nan_max(worst, (f[axis] - p[axis]).abs());
+            worst = nan_max(worst, weight * (f[axis] - p[axis]).abs());
         }
     }
     worst / problem.force_scale
+}
+
+/// ρ of a contact, `1 / g` \[kg\]; 1 if no force moves it.
+fn step(problem: &ContactProblem<'_>, contact: usize, shift: f64) -> f64 {
+    inverse(largest_entry(problem, contact) + shift)
+}
+
+/// The largest ρ of the active contacts \[kg\], `shift` being
+/// [`ContactProblem::diagonal_shift`].
+pub(crate) fn longest_step(problem: &ContactProblem<'_>, shift: f64) -> f64 {
+    let least = (0..problem.contact_count())
+        .filter(|&contact| problem.is_active(contact))
+        .map(|contact| largest_entry(problem, contact))
+        .filter(|&entry| entry + shift > 0.0)
+        .fold(f64::INFINITY, f64::min);
+    inverse(if least.is_finite() { least + shift } else { 0.0 })
+}
+
+fn inverse(entry: f64) -> f64 {
+    if entry > 0.0 { 1.0 / entry } else { 1.0 }
+}
+
+/// The largest diagonal entry of a contact in `G + R` \[1/kg\], at least 0.
+fn largest_entry(problem: &ContactProblem<'_>, contact: usize) -> f64 {
+    let n = problem.dim();
+    (3 * contact..3 * contact + 3)
+        .map(|i| problem.inverse_inertia[i * n + i] + problem.compliance_of(i))
+        .fold(0.0, f64::max)
 }
 
 /// Multipliers of a [`Qp`]: `Hx + g = Aᵀy + z`; positive where a lower bound holds the solution,

@@ -42,7 +42,7 @@ pub(super) struct Contact {
     pub(super) index: usize,
     /// μ', 0 if the normal force is the only unknown.
     pub(super) slope: f64,
-    /// `ρ_i` [kg].
+    /// `ρ_i = 1 / g_i` [kg].
     step: f64,
     /// Its guessed face.
     pub(super) face: Face,
@@ -120,7 +120,8 @@ impl Span {
 pub(super) struct Found {
     /// Linear systems solved.
     pub(super) steps: u32,
-    /// Natural residual, an absolute force [N].
+    /// Natural residual `max_i √g_i |Δf_i|∞` [√W]: with the longest step of the problem it is that
+    /// of the judge.
     pub(super) residual: f64,
 }
 
@@ -347,6 +348,7 @@ impl FaceSearch {
                 return None;
             }
             let (mut has_changed, mut worst, mut size) = (false, 0.0f64, 0.0f64);
+            let mut power = 0.0f64;
             for (k, contact) in self.contacts.iter_mut().enumerate() {
                 let at = 3 * k;
                 let (f, a) = (triple(&self.forces, at), triple(&self.acceleration, at));
@@ -355,16 +357,19 @@ impl FaceSearch {
                 let (face, p) = project(cone, contact, point);
                 has_changed |= face != contact.face;
                 contact.face = face;
+                let mut error = 0.0f64;
                 for axis in 0..3 {
-                    worst = nan_max(worst, (f[axis] - p[axis]).abs());
+                    error = nan_max(error, (f[axis] - p[axis]).abs());
                     size = size.max(f[axis].abs()).max(rho * self.bias[at + axis].abs());
                 }
+                worst = nan_max(worst, error);
+                power = power.max(error * error / rho);
             }
             if worst.is_nan() {
                 return None;
             }
             if !has_changed || worst <= ROUNDING * size {
-                return Some(Found { steps, residual: worst });
+                return Some(Found { steps, residual: power.sqrt() });
             }
         }
         None

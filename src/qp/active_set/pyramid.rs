@@ -1,6 +1,6 @@
 //! The dual active-set method for contact problems with friction pyramids.
 
-use super::faces::FaceSearch;
+use super::faces::{FaceSearch, Found};
 use super::islands::Islands;
 use crate::cone::{Cone, ConeShape};
 use crate::contact_problem::{ContactProblem, ContactSolver};
@@ -141,12 +141,14 @@ impl PyramidActiveSet {
         let shift = problem.diagonal_shift();
         let limit = if self.iteration_limit == 0 { u32::MAX } else { self.iteration_limit };
         let (mut steps, mut residual, mut is_changed) = (0, 0.0, false);
+        // From the search's unit of a residual to the judge's.
+        let relative = kkt::longest_step(problem, shift).sqrt() / problem.force_scale;
         for island in 0..self.islands.count() {
             let members = self.islands.members(island);
             self.search.load(problem, shift, members);
             let found = self.search.begin_and_search(problem.cone, flags.as_deref(), limit);
-            let accepted = ACCEPTED_RESIDUAL * problem.force_scale;
-            let Some(found) = found.filter(|found| found.residual <= accepted) else {
+            let accepted = |found: &Found| relative * found.residual <= ACCEPTED_RESIDUAL;
+            let Some(found) = found.filter(accepted) else {
                 self.left.extend_from_slice(members);
                 continue;
             };
@@ -170,7 +172,7 @@ impl PyramidActiveSet {
             let mut outcome = Outcome {
                 status: Status::Solved,
                 iterations: steps,
-                residual: residual / problem.force_scale,
+                residual: relative * residual,
             };
             if is_changed {
                 self.acceleration.resize(problem.dim(), 0.0);

@@ -238,6 +238,88 @@ fn a_symmetric_foot_shares_its_load_evenly() {
     }
 }
 
+/// A contact's unit, N or N m, mm or m, changes its rows and columns by a factor: the power of an
+/// error stays, and with it the residual.
+#[test]
+fn the_natural_residual_does_not_depend_on_the_unit_of_a_contact() {
+    for seed in 0..50 {
+        let problem = random_definite(seed, 4, ConeShape::circular());
+        let mut random = Random::new(seed);
+        let forces: Vec<f64> = (0..12).map(|_| 10.0 * random.normal()).collect();
+        let largest_entry = |contact: usize| {
+            (3 * contact..3 * contact + 3)
+                .map(|i| problem.inverse_inertia[13 * i])
+                .fold(0.0, f64::max)
+        };
+        let least = (0..4).min_by(|&a, &b| largest_entry(a).total_cmp(&largest_entry(b)));
+        // The least entry relates the power to the scale of forces: it keeps its unit.
+        let factors: Vec<f64> = (0..4)
+            .map(|c| if Some(c) == least { 1.0 } else { [2.0, 64.0, 1024.0][c % 3] })
+            .collect();
+        let factor = |i: usize| factors[i / 3];
+        let mut other = problem.clone();
+        for (at, entry) in other.inverse_inertia.iter_mut().enumerate() {
+            *entry *= factor(at % 12) * factor(at / 12);
+        }
+        (0..12).for_each(|i| other.bias[i] *= factor(i));
+        let converted: Vec<f64> = (0..12).map(|i| forces[i] / factor(i)).collect();
+        (other.regularisation, other.compliance) = (0.0, vec![]);
+        let mut problem = problem.clone();
+        (problem.regularisation, problem.compliance) = (0.0, vec![]);
+        let (one, two) =
+            (natural_residual(&problem, &forces), natural_residual(&other, &converted));
+        assert!((one - two).abs() <= 1e-12 * one, "seed {seed}: {one:e} beside {two:e}");
+    }
+}
+
+/// Two bodies on the ground that do not touch: where an iteration stops, the error of the light
+/// body's acceleration grows with the root of the ratio of their masses, not with the ratio.
+#[test]
+fn a_light_body_beside_a_heavy_one_is_resolved() {
+    for ratio in [1e3, 1e6] {
+        let mut problem = ContactProblemData::new(2, ConeShape::circular());
+        for (contact, mass) in [1.0, 1.0 / ratio].into_iter().enumerate() {
+            for axis in 0..3 {
+                let at = 3 * contact + axis;
+                problem.inverse_inertia[7 * at] = 1.0 / mass;
+            }
+            // The heavy body is found at once, the light one by many iterations.
+            let (at, coupling) = (3 * contact, [0.0, 0.9][contact]);
+            problem.inverse_inertia[(at + 2) * 6 + at] = coupling / mass;
+            problem.inverse_inertia[at * 6 + at + 2] = coupling / mass;
+            problem.bias[at..at + 3].copy_from_slice(&[-1.0, 0.5, -9.81]);
+        }
+        (problem.force_scale, problem.regularisation) = (9.81, 0.0);
+        problem.friction.fill(0.7);
+        let mut exact = [0.0; 6];
+        // Each alone, at its own scale.
+        for contact in 0..2 {
+            let mut alone = ContactProblemData::new(1, ConeShape::circular());
+            for (row, column) in (0..3).flat_map(|row| (0..3).map(move |column| (row, column))) {
+                alone.inverse_inertia[3 * column + row] =
+                    problem.inverse_inertia[6 * (3 * contact + column) + 3 * contact + row];
+            }
+            alone.bias.copy_from_slice(&problem.bias[3 * contact..3 * contact + 3]);
+            alone.friction.fill(0.7);
+            (alone.force_scale, alone.regularisation) =
+                (9.81 / if contact == 0 { 1.0 } else { ratio }, 0.0);
+            let (forces, status) = solve(&mut AcceleratedGradient::new(1, 100_000, 1e-12), &alone);
+            assert_eq!(status, Status::Solved);
+            exact[3 * contact..3 * contact + 3].copy_from_slice(&forces);
+        }
+        let solvers: [(&str, Box<dyn ContactSolver>); 2] = [
+            ("gradient", Box::new(AcceleratedGradient::new(2, 100_000, 1e-7))),
+            ("sweeps", Box::new(ProjectedGaussSeidel::new(2, 100_000, 1e-7))),
+        ];
+        for (name, mut solver) in solvers {
+            let (forces, status) = solve(&mut *solver, &problem);
+            assert_eq!(status, Status::Solved, "{name}");
+            let error = ratio * difference(&forces[3..], &exact[3..]);
+            assert!(error < 1e-7 * 9.81 * ratio.sqrt() * 30.0, "{name}, {ratio:e}: {error:.1e}");
+        }
+    }
+}
+
 /// On circular cones the interior point occasionally stalls short of its tolerance; at 1e-12 about
 /// every second time. Sweeps repair the answer, and the status says what the judge finds.
 #[test]
