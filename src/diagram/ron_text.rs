@@ -1,4 +1,4 @@
-//! RON by the `ron` crate: what Legwork writes, and whether what it reads is RON for others too.
+//! RON by the `ron` crate: serialisation of patches, and validation of files.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use serde::ser::{SerializeMap as _, Serializer};
 use crate::document::{self, DEPTH_LIMIT};
 use crate::render::SourceMap;
 
-/// A file of changes.
+/// A patch file.
 #[derive(Serialize)]
 enum File<'a> {
     Patch {
@@ -21,7 +21,7 @@ enum File<'a> {
     },
 }
 
-/// A text that is there, without `Some`.
+/// Serialises the text without `Some`.
 fn plain<S: Serializer>(text: &Option<&str>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(text.unwrap_or_default())
 }
@@ -39,7 +39,7 @@ impl Serialize for Settings<'_> {
     }
 }
 
-/// A value in one line.
+/// Text of a value, on one line.
 pub fn value_text(value: &Written) -> String {
     text(value, 0)
 }
@@ -58,32 +58,39 @@ fn text(value: &impl Serialize, depth: usize) -> String {
     ron::ser::to_string_pretty(value, config).expect("RON")
 }
 
-/// What `ron` has against a text that reads as a document here.
+/// Validates a text with `ron`.
+///
+/// # Errors
+/// Byte and message of the first syntax error.
 pub fn judge(text: &str) -> Result<(), (usize, String)> {
     // It counts several levels for each bracket.
     let options = ron::Options::default().with_recursion_limit(8 * DEPTH_LIMIT);
     let Err(error) = options.from_str::<IgnoredAny>(text) else { return Ok(()) };
     let at = error.span.start;
-    let line: usize = text.split_inclusive('\n').take(at.line - 1).map(str::len).sum();
-    let column = text[line..].char_indices().nth(at.col - 1).map_or(0, |(byte, _)| byte);
+    let before = text.split_inclusive('\n').take(at.line.saturating_sub(1));
+    let line: usize = before.map(str::len).sum();
+    let rest = &text[line..];
+    let column = rest.char_indices().nth(at.col.saturating_sub(1));
+    let column = column.map_or(rest.len(), |(byte, _)| byte);
     let mut message = String::new();
     // Writing to a string cannot fail.
-    let _ = write!(message, "other programs do not read this as RON: {}", error.code);
+    let _ = write!(message, "not valid RON for other programs: {}", error.code);
     Err((line + column, message))
 }
 
-/// An error for each file of a diagram that reads as a document here and is no RON for `ron`.
+/// Errors for the files of a diagram that `ron` rejects although [`document::parse`] accepts them.
 pub fn judge_all(sources: &SourceMap) -> Diagnostics {
     let mut found = Diagnostics::default();
     for (i, name) in sources.names().enumerate() {
         let file = FileId(i as u32);
         let text = sources.text(file);
-        // Names in brackets are those of the command line. Other files are of other formats.
+        // Names in angle brackets are command-line values. Files that do not parse have other formats.
         if name.starts_with('<') || document::parse(file, text.as_bytes()).is_err() {
             continue;
         }
         if let Err((at, message)) = judge(text) {
-            let span = Span::new(file, at, (at + 1).min(text.len()));
+            let length = text[at..].chars().next().map_or(0, char::len_utf8);
+            let span = Span::new(file, at, at + length);
             found.push(Diagnostic::error("not-ron", span, message));
         }
     }
