@@ -28,6 +28,7 @@ mod refusals;
 mod robot;
 mod robot_files;
 mod run;
+mod run_checks;
 mod shell;
 mod step;
 mod study;
