@@ -98,7 +98,9 @@ fn free_bodies_keep_their_energy_at_the_default_method() {
 }
 
 /// Methods that do not keep energy: a run whose energy is off by a quarter at its end, or that
-/// stops, has a warning, and one that is within a hundredth has none.
+/// stops, has a warning, and one that is within a hundredth has none of energy or momentum. The
+/// implicit method may report `unresolved` steps there: it damps the nutation of a fast top, which
+/// has little energy.
 #[test]
 fn energy_that_a_method_makes_or_loses_is_a_warning() {
     let (mut warned, mut silent) = (0, 0);
@@ -118,7 +120,8 @@ fn energy_that_a_method_makes_or_loses_is_a_warning() {
             } else if is_fault {
                 assert!(!names.is_empty(), "body {i}, {solver}");
             } else if end.abs() < 0.01 {
-                let is_silent = !names.iter().any(|name| name.ends_with("-energy"));
+                let is_allowed = |name: &&str| solver == "ImplicitEuler" && *name == "unresolved";
+                let is_silent = names.iter().all(is_allowed);
                 assert!(is_silent, "body {i}, {solver}: {end:+.1e}, {warnings:?}");
                 silent += 1;
             }
@@ -127,7 +130,7 @@ fn energy_that_a_method_makes_or_loses_is_a_warning() {
     assert!(warned >= 10 && silent >= 10, "{warned} warned, {silent} silent");
 }
 
-/// A robot in flight without weight that turns as a whole; its joints swing by 0.2 rad.
+/// A rotating robot in flight without gravity; its joints follow a sine of 0.2 rad.
 fn in_flight(robot: &str, solver: &str, step: &str, spin: f64) -> String {
     format!(
         "Diagram(
@@ -151,8 +154,9 @@ fn in_flight(robot: &str, solver: &str, step: &str, spin: f64) -> String {
     )
 }
 
-/// Joints that are driven make energy a poor witness: the angular momentum of a robot in flight
-/// stays. A run that loses a third of it has a warning, one that keeps 99 % of it has none.
+/// Driven joints do work, so energy does not show the error of a robot in flight; its angular
+/// momentum is constant. A run that changes it by a third reports a warning, of momentum in at least
+/// five cases; a run within 1 % reports none of momentum.
 #[test]
 fn momentum_that_a_method_changes_is_a_warning() {
     let (mut warned, mut silent) = (0, 0);

@@ -23,19 +23,19 @@ use crate::signal::divergence;
 
 mod angles;
 mod drift;
-mod energy;
 mod feet;
 mod initial;
 mod limits;
 mod momentum;
+mod step_watch;
 
 use angles::EulerBases;
 use drift::Drift;
-use energy::EnergyWatch;
 use feet::Below;
 use initial::written;
 use limits::{LimitWatch, Limited, Seen, limited};
 use serde::{Deserialize, Serialize};
+use step_watch::StepWatch;
 
 /// State of a robot: integrates its acceleration, the base on its manifold.
 ///
@@ -268,7 +268,7 @@ impl FloatingBase {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Watch {
     limits: LimitWatch,
-    energy: EnergyWatch,
+    energy: StepWatch,
 }
 
 #[block]
@@ -279,7 +279,7 @@ impl Block for FloatingBase {
 
     fn state(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Watch {
         let limits = LimitWatch::of(plan.limited.len());
-        Watch { limits, energy: EnergyWatch::of(&plan.robot.model) }
+        Watch { limits, energy: StepWatch::of(&plan.robot.model) }
     }
 
     fn memo(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Seen {

@@ -117,7 +117,6 @@ mod constrained_dynamics;
 mod dc_motor;
 mod delassus;
 mod derivatives;
-mod energy_balance;
 #[cfg(test)]
 mod featherstone;
 mod first_element;
@@ -150,6 +149,7 @@ mod rotors;
 mod shape;
 mod sine;
 mod springs;
+mod step_balance;
 mod transmission;
 mod urdf;
 mod xacro;
@@ -166,7 +166,6 @@ pub use derivatives::{
     Derivatives, add_frame_wrench_derivative, forward_dynamics_derivatives,
     inverse_dynamics_derivatives,
 };
-pub use energy_balance::{EnergyBalance, FreeMotion, TreeBalance, TreeMotion};
 pub use first_element::first_element;
 pub use forward_dynamics::{add_transposed_product, forward_dynamics, product};
 pub use frame::{
@@ -215,6 +214,7 @@ pub use resistance::{FRICTION_SPEED, JointResistance};
 pub use rotors::Rotors;
 pub use shape::{Collision, Shape, Visual};
 pub use springs::JointSpring;
+pub use step_balance::{FreeMotion, StepBalance, TreeBalance, TreeMotion};
 pub use transmission::{Transmission, TransmissionError};
 pub use urdf::{
     MimicJoints, NotUsed, Options, PackageError, PackageSearch, UrdfError, Warning, Written,

@@ -1,13 +1,13 @@
 //! Drift of a step of the semi-implicit Euler method, and the balance of its energy.
 
-use legwork_mechanics::{EnergyBalance, InertialStep, Model, TreeBalance, integrate};
+use legwork_mechanics::{InertialStep, Model, StepBalance, TreeBalance, integrate};
 
-use super::energy::EnergyWatch;
+use super::step_watch::StepWatch;
 
 /// Work memory of a step.
 pub struct Drift {
     inertial: InertialStep,
-    energy: EnergyBalance,
+    energy: StepBalance,
     /// Configuration of the bus, to be set.
     pub(super) q: Vec<f64>,
     rate: Vec<f64>,
@@ -21,7 +21,7 @@ impl Drift {
         let (q, zeros) = (model.zero_configuration(), vec![0.0; model.velocity_dim()]);
         Self {
             inertial: InertialStep::new(model),
-            energy: EnergyBalance::new(model),
+            energy: StepBalance::new(model),
             q: q.clone(),
             rate: zeros.clone(),
             shift: zeros.clone(),
@@ -42,19 +42,19 @@ impl Drift {
         self.inertial.replace_drift(model, (&self.q, nu), step, rate, shift)
     }
 
-    /// Adds an instant of a method with stages: see [`EnergyWatch::passes`].
+    /// Adds an instant of a method with stages: see [`StepWatch::passes`].
     pub(super) fn pass(
         &mut self,
         model: &Model,
         (t, nu, nu_dot): (f64, &[f64], &[f64]),
-        watch: &mut EnergyWatch,
+        watch: &mut StepWatch,
     ) {
         let Self { energy, q, rate, .. } = self;
         energy.at(model, (q, nu), nu_dot, rate, |tree, motion| watch.note(tree, motion));
         watch.passes(model, (t, nu, nu_dot), rate);
     }
 
-    /// Computes the energy balance of a step from (`q`, ν): see [`EnergyBalance::of_step`]. The
+    /// Computes the energy balance of a step from (`q`, ν): see [`StepBalance::of_step`]. The
     /// step is that of `SemiImplicitEuler` if `is_semi_implicit`, else that of `Euler`.
     pub(super) fn balance(
         &mut self,

@@ -1,14 +1,15 @@
-//! Check of a floating robot's momentum: steps that make or lose it.
+//! Momentum watch: detects steps that change the momentum of a floating robot without a force.
 
 use legwork_block::{Report, Warning};
 use legwork_mechanics::FreeMotion;
 use serde::{Deserialize, Serialize};
 
-/// Momentum made or lost by steps, over the largest momentum of the links and the impulses of all
-/// forces, from which the run warns [1].
+/// Limit of the unexplained momentum, relative to the largest momentum of the links plus the
+/// impulses of all forces [1].
 const MADE: f64 = 0.05;
-/// Standard deviations of the sum by which it must exceed that too: the error of a body that spins
-/// turns with it and comes to nothing, but a few steps stand for all.
+/// Number of standard deviations that the unexplained momentum must exceed in addition. Sampled
+/// steps represent all steps, so the sum is an estimate: the error of a spinning body rotates with
+/// the body and averages out.
 const CERTAIN: f64 = 3.0;
 
 /// Names and units of the linear and the angular part.
@@ -21,7 +22,7 @@ struct Part {
     gross: f64,
     /// Sum of the sizes of impulses.
     impulse: f64,
-    /// Momentum without a force, and the variance of this sum.
+    /// Unexplained momentum, and the variance of this sum.
     made: [f64; 3],
     variance: f64,
     /// Time at which it first exceeded the limit [s], and the number of steps in which it did.
@@ -44,8 +45,8 @@ impl Part {
 pub(super) struct MomentumWatch([Part; 2]);
 
 impl MomentumWatch {
-    /// Adds a step that stands for `weight` steps: the motion at its beginning, the impulse of all
-    /// forces and the momentum that is none.
+    /// Adds a step that represents `weight` steps: the momenta of the links at its beginning, the
+    /// impulse of all forces, and the unexplained momentum.
     pub(super) fn add(
         &mut self,
         t: f64,
@@ -70,7 +71,7 @@ impl MomentumWatch {
         }
     }
 
-    /// Warns of momentum that no force accounts for.
+    /// Reports the warnings.
     pub(super) fn report(&self, name: &str, step: f64, report: &mut Report) {
         for (part, (kind, unit)) in self.0.iter().zip(PARTS) {
             let Some(t) = part.since else { continue };
@@ -91,7 +92,7 @@ fn length(of: [f64; 3]) -> f64 {
     of.iter().map(|one| one * one).sum::<f64>().sqrt()
 }
 
-/// Impulse of a step, by the mean of the wrenches at both ends, and the momentum that is none.
+/// Impulse of a step, by the mean of the wrenches at both ends, and the unexplained momentum.
 pub(super) fn over(step: f64, before: &FreeMotion, after: &FreeMotion) -> ([f64; 6], [f64; 6]) {
     let impulse = |i: usize| 0.5 * step * (before.wrench[i] + after.wrench[i]);
     let change = |i: usize| after.momentum[i] - before.momentum[i];

@@ -1,5 +1,5 @@
-//! Checks of a robot's steps: energy and momentum that they make or lose, and steps that are too
-//! long.
+//! Step watch of a robot: energy and momentum without a source, unresolved forces, alternating
+//! speeds.
 
 use legwork_block::{Report, Warning};
 use legwork_mechanics::{FreeMotion, Model, TreeBalance, TreeMotion};
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::momentum::{MomentumWatch, over};
 use crate::robot::model::RobotModel;
 
-/// One step in this many has its balance computed; it represents them all. The second is for
-/// motions that turn far in a step.
+/// Sampling of steps: the balance of one step in this many is computed and represents them all. The
+/// second entry is for fast motions.
 const EVERY: [u64; 2] = [32, 4];
-/// `Δt Σ|ω|` of such motions [rad].
+/// Fast motion: `Δt Σ|νᵢ|` over all coordinates [rad, m]. Only the sampling depends on it.
 const FAR: f64 = 0.1;
 /// 2⁶⁴ over the golden ratio: its multiples, modulo 2⁶⁴, are spread evenly and follow no period, so
 /// that a spin cannot be sampled at one of its angles alone.
@@ -24,8 +24,8 @@ const LEAST_GROWTH: f64 = 1e-6;
 /// Share of the accelerations at both ends of a step by which their mean may miss the change of the
 /// velocity, so that the step is judged.
 const UNRESOLVED: f64 = 0.3;
-/// Share of the compared steps of a method with stages from which the run warns that they are not
-/// judged, and their least number: resets and impacts are few.
+/// Share of unresolved steps, and their number, above which the run warns. Resets and impacts are
+/// unresolved too, but few.
 const MOST_UNRESOLVED: f64 = 0.25;
 const LEAST_UNRESOLVED: u64 = 8;
 /// Change of speed in a step [m/s, rad/s] that counts if the next step reverses it.
@@ -57,8 +57,8 @@ struct Thrown {
     steps: u64,
 }
 
-/// Steps of a tree that were compared, and those of them over which its velocity did not change as
-/// the accelerations at both ends have it.
+/// Compared steps of a tree. In an unresolved step the velocity change differs from the mean
+/// acceleration of both ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 struct Judged {
     steps: u64,
@@ -97,7 +97,7 @@ struct Begun {
 
 /// Energy, momentum and alternating speeds of the run so far.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct EnergyWatch {
+pub(super) struct StepWatch {
     steps: u64,
     /// Number of steps that the next balance represents.
     every: u64,
@@ -111,7 +111,7 @@ pub(super) struct EnergyWatch {
     thrown: Option<Thrown>,
 }
 
-impl EnergyWatch {
+impl StepWatch {
     /// The state before the first step of this model.
     pub(super) fn of(model: &Model) -> Self {
         let nv = model.velocity_dim();

@@ -1,4 +1,4 @@
-//! Energy and momentum that a step adds without forces.
+//! Balance of energy and momentum over a step.
 
 use nalgebra::Vector3;
 
@@ -24,7 +24,7 @@ pub struct TreeMotion {
 pub struct FreeMotion {
     /// Centroidal momentum (p, L) [N s, N m s].
     pub momentum: [f64; 6],
-    /// Sums of the sizes of all links' momenta [N s, N m s]: (p, L) may vanish, they do not.
+    /// Sums of the norms of all links' momenta [N s, N m s]. They stay positive where (p, L) cancel.
     pub gross: [f64; 2],
     /// Wrench of all forces, weight and contacts: `ṗ`, `L̇` [N, N m].
     pub wrench: [f64; 6],
@@ -37,16 +37,16 @@ pub struct TreeBalance {
     pub start: TreeMotion,
     /// Work of forces [J].
     pub work: f64,
-    /// Kinetic energy that is no work [J].
+    /// Unexplained kinetic energy `T⁺ − T − W` [J].
     pub energy: f64,
-    /// Momentum of a floating tree that is no impulse, `p⁺ − p − Δt ṗ` and the same of L [N s,
-    /// N m s]; else zero.
+    /// Unexplained momentum of a floating tree, `p⁺ − p − Δt ṗ` and `L⁺ − L − Δt L̇` [N s, N m s];
+    /// zero for a fixed base.
     pub momentum: [f64; 6],
 }
 
 /// Work memory of the balance; carries no state from step to step.
 #[derive(Clone, Debug)]
-pub struct EnergyBalance {
+pub struct StepBalance {
     kinematics: Kinematics,
     workspace: InverseDynamics,
     force: Vec<f64>,
@@ -54,7 +54,7 @@ pub struct EnergyBalance {
     balances: Vec<TreeBalance>,
 }
 
-impl EnergyBalance {
+impl StepBalance {
     /// Allocates memory for `model`.
     #[must_use]
     pub fn new(model: &Model) -> Self {
