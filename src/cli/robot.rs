@@ -19,8 +19,8 @@ use super::summary::write_table;
 /// `legwork robot`.
 ///
 /// Tree, masses, inertias, limits, damping, springs and shapes of a robot, and what of the file is
-/// doubtful or not used. Drawings are SVG, or PNG where this program can write it. A robot of any
-/// format is written as URDF.
+/// doubtful or not used. Drawings are SVG, or PNG where this program can write it. `-o robot.urdf`
+/// converts a robot of any format to URDF.
 #[derive(Debug, Args)]
 pub(crate) struct RobotArguments {
     /// A URDF or xacro file, a model of MuJoCo, or a robot file of the language:
@@ -38,8 +38,8 @@ pub(crate) struct RobotArguments {
     /// Draw the tree of links in this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) tree: Option<PathBuf>,
-    /// Draw the robot from the side and from the front in this file; a file that ends in .urdf gets
-    /// the robot itself, as URDF, whatever the format that it was read from.
+    /// Draw the robot from the side and from the front in this file. If the name ends in .urdf,
+    /// write the robot as URDF, whatever its own format is.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// The keyframe in which the robot is drawn; without it, all joints are at zero.
@@ -64,15 +64,17 @@ pub(crate) fn robot(arguments: &RobotArguments, library: &Library) -> Result<Ans
     if let Some(path) = &arguments.tree {
         picture::write(path, tree_of(&summary), robot.files())?;
     }
+    let mut left_out_of_urdf = Vec::new();
     let is_urdf = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "urdf");
     if let Some(path) = arguments.output.as_ref().filter(is_urdf) {
         let (text, left_out) = robot.to_urdf(path)?;
         files::refuse_input(path, robot.files())?;
         files::write(path, text)?;
         console::note(&format!("wrote {}", path.display()));
-        for what in left_out {
-            console::note(&format!("warning: URDF has no words for {what}"));
+        for what in &left_out {
+            console::note(&format!("warning: URDF cannot describe {what}"));
         }
+        left_out_of_urdf = left_out;
     } else if let Some(path) = &arguments.output {
         let bones = view.bones.iter().map(|bone| [bone.from, bone.to]).collect();
         let solids = view.solids.iter().map(|solid| solid.points.clone()).collect();
@@ -83,7 +85,7 @@ pub(crate) fn robot(arguments: &RobotArguments, library: &Library) -> Result<Ans
     let is_urdf = ending.is_some_and(|ending| ending == "urdf" || ending == "xacro");
     let is_open = is_urdf && !arguments.fixed;
     let poses: Vec<&str> = robot.poses().collect();
-    let json = json!({ "robot": summary, "poses": poses });
+    let json = json!({ "robot": summary, "poses": poses, "left_out_of_urdf": left_out_of_urdf });
     Ok(Answer::new(Code::Success, json).text(described(&summary, &robot, is_open)))
 }
 

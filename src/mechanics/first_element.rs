@@ -12,7 +12,7 @@ pub fn first_element(text: &str) -> Option<&str> {
     first_element_at(text).map(|at| &text[at])
 }
 
-/// Where that name stands.
+/// Byte range of the name that [`first_element`] returns.
 pub(crate) fn first_element_at(text: &str) -> Option<Range<usize>> {
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
     loop {

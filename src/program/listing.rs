@@ -65,10 +65,10 @@ fn write_expanded(program: &ProgramParts, out: &mut String) -> std::fmt::Result 
     Ok(())
 }
 
-/// Columns of a line.
+/// Maximum width [columns].
 const WIDTH: usize = 100;
 
-/// A line, broken behind commas that are not in texts; what follows begins after `indent` blanks.
+/// Writes a line, with line breaks after commas outside of texts; continuation lines are indented.
 fn write_wrapped(line: &str, indent: usize, out: &mut String) -> std::fmt::Result {
     let (mut start, mut end, mut column) = (0, 0, 0);
     let (mut is_text, mut is_escaped) = (false, false);
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_lines_break_behind_commas() {
+    fn long_lines_break_after_commas() {
         let list = vec!["\"1, 2 N*m\""; 30].join(", ");
         let line = format!("é: Gain(gain: [{list}])");
         let mut out = String::new();

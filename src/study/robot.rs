@@ -43,7 +43,7 @@ pub struct Robot {
     diagnostics: Diagnostics,
     sources: SourceMap,
     files: Vec<PathBuf>,
-    /// Where relative paths begin.
+    /// Base folder of relative paths.
     folder: PathBuf,
 }
 

@@ -173,7 +173,7 @@ fn joints_between_links_have_limits_and_feet_may_be_none() {
     assert_eq!(done.code, 0, "{}{}", done.out, done.err);
 }
 
-/// A robot of any format is written as URDF, which reads as the same robot.
+/// A robot of any format is converted to URDF, and reads back as the same robot.
 #[test]
 fn a_robot_is_written_as_urdf() {
     let here = folder();
@@ -206,6 +206,6 @@ fn a_robot_is_written_as_urdf() {
                  stiffness='3'/></body></worldbody></mujoco>";
     write(&here, "m.xml", model);
     let said = legwork(here.path(), &["robot", "m.xml", "-o", "m.urdf"]).err;
-    assert!(said.contains("no words for 1 rotor inertia"), "{said}");
-    assert!(said.contains("no words for 1 joint springs"), "{said}");
+    assert!(said.contains("cannot describe 1 rotor inertia"), "{said}");
+    assert!(said.contains("cannot describe 1 joint springs"), "{said}");
 }

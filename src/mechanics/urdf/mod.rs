@@ -1,17 +1,18 @@
 //! Robot files: URDF text → [`Model`].
 //!
 //! ```text
-//! text ──xml──► elements with lines ──schema, read──► urdf_rs::Robot, Lines ──build──► Model
+//! text ──xml──► elements ──schema, read──► urdf_rs::Robot, Lines ──build──► Model
 //! ```
 //!
 //! - `xml` copies the elements of a well-formed text with their lines;
 //! - `schema` checks elements and numbers of what describes the mechanism, and lists what does not
 //!   (Gazebo, transmissions, sensors), whatever it contains; comments are skipped;
-//! - `read` takes a robot from them; a mistake in what links look like is a warning;
-//! - `source` has the lines beside the robot, and checks one that comes without a file;
+//! - `read` converts them to `urdf-rs`; a mistake in a visual is a warning;
+//! - `source` adds the lines to the robot, and validates a robot without a file;
 //! - `graph` finds the trees of links and joints, of which the largest is the robot;
 //! - `joints` and `mimic` say how each joint moves, `joint_bodies` lays its bodies along its axes;
-//! - `build` welds fixed links to their parents and lays out the tree.
+//! - `build` welds fixed links to their parents and lays out the tree;
+//! - `write` converts a model back to `urdf-rs`.
 //!
 //! No text makes this module panic, recurse without bound or open a file; [`resolve_package`] finds
 //! the mesh files that a robot file names, also without opening one.
@@ -94,25 +95,29 @@ impl Options {
 }
 
 impl Model {
-    /// Reads a robot that `urdf-rs` describes.
+    /// Reads a robot from its description by `urdf-rs`.
     ///
-    /// All joints but fixed ones move, in their order; mimic joints follow others. Links on fixed
-    /// joints are welded to their parents and stay as frames. The root link of a fixed base has no
-    /// inertia that matters. A robot that begins with a `world` link and a floating joint reads best
-    /// with a fixed base. A joint whose mimic leads nowhere moves on its own, and of several trees
-    /// the largest is read. A limit that is `JointLimit::default()` is none: `urdf-rs` has it for
-    /// joints that state none. Calibration, safety controllers, textures, and limits of acceleration
-    /// and jerk are not used. Warnings name what is doubtful. Lines in warnings and errors are 0.
+    /// All joints except fixed ones move, in their order; mimic joints follow others. Links on
+    /// fixed joints are welded to their parents and remain as frames. The root link of a fixed base
+    /// has no inertia. Use a fixed base for a robot that begins with a `world` link and a floating
+    /// joint. A joint moves on its own if its mimic cannot be followed; of several trees the
+    /// largest is read. A joint has no limit if its limit equals `JointLimit::default()`, which is
+    /// how `urdf-rs` represents a missing one. Warnings name doubtful and unused parts. Lines in
+    /// warnings and errors are 0.
     ///
     /// # Errors
-    /// [`UrdfError`] if the links do not form trees, a number is impossible, or mimic joints form a
-    /// cycle.
+    /// [`UrdfError`] if the links do not form trees, a name or number is not valid, or mimic joints
+    /// form a cycle.
     pub fn from_urdf(
         robot: &urdf_rs::Robot,
         options: &Options,
     ) -> Result<(Self, Vec<Warning>), UrdfError> {
         source::check(robot)?;
-        let (model, warnings) = read_robot(robot, &Lines::unknown(robot), options)?;
+        let (model, mut warnings) = read_robot(robot, &Lines::unknown(robot), options)?;
+        let what = source::not_used(robot);
+        if !what.is_empty() {
+            warnings.push(Warning::NotUsed { what });
+        }
         Ok((model, error::gathered(warnings)))
     }
 
@@ -146,7 +151,7 @@ impl Model {
     }
 }
 
-/// The model of a robot whose names and numbers were checked.
+/// Builds the model of a robot with valid names and numbers.
 fn read_robot(
     robot: &urdf_rs::Robot,
     lines: &Lines,

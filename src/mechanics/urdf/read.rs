@@ -1,4 +1,4 @@
-//! Elements that have been checked → [`urdf_rs::Robot`]. What a file leaves out has its default.
+//! Validated elements → [`urdf_rs::Robot`]. Missing attributes have their defaults.
 
 use urdf_rs::{Geometry, Vec3, Vec4};
 
@@ -8,15 +8,15 @@ use super::source::Lines;
 use super::version::{QUATERNION, Version, roll_pitch_yaw};
 use super::xml::Element;
 
-/// What a file says.
+/// Content of a file.
 pub(super) struct Read {
     pub(super) robot: urdf_rs::Robot,
     pub(super) lines: Lines,
-    /// Visuals that cannot be drawn.
+    /// Warnings of visuals with mistakes, which are left out.
     pub(super) warnings: Vec<Warning>,
 }
 
-/// Reads elements that have been checked.
+/// Converts validated elements.
 pub(super) fn robot(elements: &[Element], version: Version) -> Read {
     let document = Document { elements, version };
     let root = &elements[0];
@@ -47,7 +47,7 @@ pub(super) fn robot(elements: &[Element], version: Version) -> Read {
     read
 }
 
-/// The elements of a file, to be read one by one.
+/// The elements of a file.
 #[derive(Clone, Copy)]
 struct Document<'a> {
     elements: &'a [Element],
@@ -116,7 +116,7 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// A `<texture>` is not read; those of mesh files are.
+    /// Does not read `<texture>`; textures of mesh files are used.
     fn visual(&self, visual: &'a Element) -> Option<urdf_rs::Visual> {
         Some(urdf_rs::Visual {
             name: visual.attribute("name").map(str::to_owned),
@@ -128,7 +128,7 @@ impl<'a> Document<'a> {
 
     fn material(&self, material: &'a Element) -> urdf_rs::Material {
         let color = self.child(material, "color").and_then(|color| {
-            // Fewer numbers than four are no colour.
+            // Other counts than four are ignored.
             let is_whole = color.attribute("rgba")?.split_whitespace().count() == 4;
             numbers(color, "rgba").filter(|_| is_whole)
         });
@@ -136,8 +136,7 @@ impl<'a> Document<'a> {
         urdf_rs::Material { name: text(material, "name"), color, texture: None }
     }
 
-    /// What is wrong with a visual, and in which line. No mistake in it keeps a robot from being
-    /// simulated.
+    /// Line and description of the first mistake in a visual. The robot is read without the visual.
     fn problem_of(&self, visual: &'a Element) -> Option<(usize, String)> {
         for name in ["origin", "geometry"] {
             let mut found = self.children(visual, name);
@@ -192,7 +191,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Without a limit every part is infinite.
+    /// All bounds are infinite if `<limit>` is missing.
     fn limit(&self, limit: Option<&Element>) -> urdf_rs::JointLimit {
         let none = (f64::NEG_INFINITY, f64::INFINITY);
         let (lower, upper) = limit.map_or(none, |_| self.version.missing_bounds());
@@ -206,7 +205,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The `<origin>` in `parent`; that of the parent if there is none.
+    /// The `<origin>` in `parent`; the identity if it is missing.
     fn origin(&self, parent: Option<&'a Element>) -> urdf_rs::Pose {
         let origin = parent.and_then(|parent| self.child(parent, "origin"));
         let quaternion = origin
@@ -238,7 +237,7 @@ fn text(element: &Element, name: &str) -> String {
     element.attribute(name).unwrap_or_default().to_owned()
 }
 
-/// The numbers of an attribute, if it is there.
+/// Numbers of an attribute; `None` if it is missing.
 fn numbers<const N: usize>(element: &Element, name: &str) -> Option<[f64; N]> {
     let mut values = [0.0; N];
     let words = element.attribute(name)?.split_whitespace();

@@ -1,26 +1,26 @@
-//! A robot at the border, [`urdf_rs::Robot`], with the lines of its parts where a file has them.
+//! [`urdf_rs::Robot`] with the lines of its links and joints; validation of a robot without a file.
 
 use std::ops::Deref;
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::error::UrdfError;
+use super::error::{NotUsed, UrdfError};
 use crate::inertia::Inertia;
 use crate::model::JointKind;
 use crate::placement::Placement;
 use crate::shape::Shape;
 
-/// Lines of a file, from 1; 0 where there is none.
+/// Lines of links and joints in the file, from 1; all are 0 for a robot without a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
     pub(super) links: Vec<usize>,
     pub(super) joints: Vec<usize>,
-    /// By joint: whether it states a limit, which the type at the border cannot say.
+    /// Joints with a `<limit>` element; `urdf-rs` does not distinguish a missing one.
     pub(super) is_limited: Vec<bool>,
 }
 
 impl Lines {
-    /// Of a robot without a file. All that a limit may hold being at its default counts as none.
+    /// Lines of a robot without a file. A limit with all defaults counts as missing.
     pub(super) fn unknown(robot: &urdf_rs::Robot) -> Self {
         let is_limited = |joint: &urdf_rs::Joint| joint.limit != urdf_rs::JointLimit::default();
         Self {
@@ -50,7 +50,7 @@ impl<T> Deref for Located<'_, T> {
 pub(super) type Link<'a> = Located<'a, urdf_rs::Link>;
 pub(super) type Joint<'a> = Located<'a, urdf_rs::Joint>;
 
-/// The links and joints that are read, in the order of the file.
+/// Links and joints in the order of the file.
 #[derive(Debug)]
 pub(super) struct Robot<'a> {
     pub(super) name: &'a str,
@@ -121,7 +121,7 @@ pub(super) fn shape_of(geometry: &urdf_rs::Geometry) -> Shape {
     }
 }
 
-/// The sizes of a shape, none of which may be below zero; the scale of a mesh may.
+/// Sizes of a shape, and `true` if they must not be negative: the scale of a mesh may be.
 fn sizes_of(geometry: &urdf_rs::Geometry) -> ([f64; 3], bool) {
     match geometry {
         urdf_rs::Geometry::Sphere { radius } => ([*radius, 0.0, 0.0], true),
@@ -132,17 +132,20 @@ fn sizes_of(geometry: &urdf_rs::Geometry) -> ([f64; 3], bool) {
     }
 }
 
-/// Checks the numbers and names of a robot that comes without a file, as those of a file are.
+/// Validates the numbers and names of a robot without a file, as `schema` does for a file.
 ///
 /// # Errors
-/// If a number is not finite or below zero where it must not be, or a name is empty.
+/// If a number is outside its range, or a name is empty or has control characters.
 pub(super) fn check(robot: &urdf_rs::Robot) -> Result<(), UrdfError> {
-    let name = |element: &str, name: &str| match name.trim().is_empty() {
-        true => {
-            let problem = format!("<{element}> has an empty `name`");
-            Err(UrdfError::Schema { line: 0, problem })
-        }
-        false => Ok(()),
+    let name = |element: &str, name: &str| {
+        let problem = match name {
+            _ if name.trim().is_empty() => format!("<{element}> has an empty `name`"),
+            _ if name.chars().any(char::is_control) => {
+                format!("<{element}>: control character in `name`")
+            }
+            _ => return Ok(()),
+        };
+        Err(UrdfError::Schema { line: 0, problem })
     };
     for link in &robot.links {
         name("link", &link.name)?;
@@ -180,6 +183,25 @@ pub(super) fn check(robot: &urdf_rs::Robot) -> Result<(), UrdfError> {
         }
     }
     Ok(())
+}
+
+/// Parts of a robot without a file that the model does not use.
+pub(super) fn not_used(robot: &urdf_rs::Robot) -> Vec<NotUsed> {
+    let count = |is_used: &dyn Fn(&urdf_rs::Joint) -> bool| {
+        robot.joints.iter().filter(|joint| is_used(joint)).count()
+    };
+    let own = robot.links.iter().flat_map(|link| &link.visual);
+    let materials = own.filter_map(|visual| visual.material.as_ref()).chain(&robot.materials);
+    let found = [
+        ("<calibration>", count(&|joint| joint.calibration.is_some())),
+        ("<safety_controller>", count(&|joint| joint.safety_controller.is_some())),
+        ("`acceleration` of <limit>", count(&|joint| joint.limit.acceleration.is_finite())),
+        ("`deceleration` of <limit>", count(&|joint| joint.limit.deceleration.is_finite())),
+        ("`jerk` of <limit>", count(&|joint| joint.limit.jerk.is_finite())),
+        ("<texture>", materials.filter(|material| material.texture.is_some()).count()),
+    ];
+    let found = found.into_iter().filter(|(_, count)| *count > 0);
+    found.map(|(name, count)| NotUsed { name: name.to_owned(), count, line: 0 }).collect()
 }
 
 fn pose(pose: &urdf_rs::Pose) -> Result<(), UrdfError> {

@@ -1,4 +1,4 @@
-//! What links look like.
+//! Visuals of links.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::shape::Visual;
 
 /// The visuals of all links, in the order of the file.
 pub(super) fn visuals(robot: &Robot<'_>) -> Vec<Visual> {
-    // Materials that visuals name.
+    // Materials referenced by name.
     let materials = robot.materials.iter().filter_map(|it| Some((it.name.as_str(), color(it)?)));
     let materials: BTreeMap<&str, [f64; 4]> = materials.collect();
     let mut visuals = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn visuals(robot: &Robot<'_>) -> Vec<Visual> {
     visuals
 }
 
-/// The colour of a material, if it states one.
+/// Colour of a material, clamped to 0 to 1.
 fn color(material: &urdf_rs::Material) -> Option<[f64; 4]> {
     let rgba = material.color.as_ref()?.rgba.0;
     rgba.iter().all(|part| part.is_finite()).then(|| rgba.map(|part| part.clamp(0.0, 1.0)))

@@ -12,37 +12,36 @@ use crate::model::{FrameId, Joint, JointKind, Model};
 use crate::placement::Placement;
 use crate::shape::{Shape, Visual};
 
-/// Written for a limit that a joint does not have [N m, rad/s, m]: version 1.0 of the format asks
-/// for a number.
+/// Number for a missing limit [N m, rad/s, m]: version 1.0 of the format requires one.
 const NO_LIMIT: f64 = 1e9;
 
-/// A robot as `urdf-rs` has it, and what of the model it cannot say.
+/// Description of a robot by `urdf-rs`, and the parts of the model without an equivalent.
 #[derive(Debug, Clone)]
 pub struct Written {
     /// The robot.
     pub robot: urdf_rs::Robot,
-    /// What is left out, a phrase each.
+    /// Parts without an equivalent in URDF, one phrase each.
     pub left_out: Vec<String>,
 }
 
 impl Model {
-    /// The robot as `urdf-rs` describes it; [`urdf_rs::write_to_string`] makes a file of it.
+    /// Converts the robot to `urdf-rs`; [`urdf_rs::write_to_string`] writes it as a file.
     ///
     /// Every link and joint keeps its name, place and inertia, so that [`Self::from_urdf`] gives a
-    /// model with the same q, ν, M and h up to rounding. A joint that does not go through the
-    /// origin of its link, or several joints between two links, get links without mass between
-    /// them. A limit that a joint does not have is 1e9; a joint that follows another has the range
-    /// that the other gives it. Rotors, springs, gravity and the mount of a fixed base are no part
-    /// of the format, and are named in [`Written::left_out`].
+    /// model with the same q, ν, M and h up to rounding. Massless links are inserted between
+    /// several joints of one link, and where a joint axis does not pass through the link's origin.
+    /// A missing limit is 1e9; a mimic joint has the range that results from the other joint.
+    /// Rotors, springs, gravity and the mount of a fixed base are not part of the format and are
+    /// listed in [`Written::left_out`].
     ///
-    /// `None` for a world of several robots.
+    /// Returns `None` for a world of several robots.
     #[must_use]
     pub fn to_urdf(&self) -> Option<Written> {
         let [tree] = &self.trees[..] else { return None };
         let mut writer = Writer::new(self);
         writer.chains(tree.root_frame);
         let links = writer.links();
-        // Joints that move come in the order of q, then those that follow, then fixed ones.
+        // Moving joints in the order of q, then mimic joints, then fixed ones.
         let Writer { mut joints, extra, .. } = writer;
         joints.sort_by_key(|(order, _)| *order);
         let robot = urdf_rs::Robot {
@@ -55,7 +54,7 @@ impl Model {
         Some(Written { robot, left_out: self.left_out() })
     }
 
-    /// What URDF has no words for.
+    /// Parts of the model without an equivalent in URDF.
     fn left_out(&self) -> Vec<String> {
         let mut out = Vec::new();
         let mut note = |count: usize, what: &str| {
@@ -78,7 +77,7 @@ impl Model {
     }
 }
 
-/// Where a joint stands in the list of joints.
+/// Position of a joint in the list of joints.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Order {
     Own(usize),
@@ -91,7 +90,7 @@ struct Writer<'a> {
     names: BTreeSet<String>,
     joint_names: BTreeSet<String>,
     joints: Vec<(Order, urdf_rs::Joint)>,
-    /// Links that the model does not have.
+    /// Massless links.
     extra: Vec<urdf_rs::Link>,
 }
 
@@ -108,7 +107,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The links of the model with what they carry.
+    /// Links of the model with inertias and shapes.
     fn links(&self) -> Vec<urdf_rs::Link> {
         let model = self.model;
         let links = model.frames.iter().zip(&model.links).enumerate();
@@ -132,7 +131,7 @@ impl<'a> Writer<'a> {
         links.collect()
     }
 
-    /// Writes the joints between each link and the one that carries it.
+    /// Converts the joints between each link and its parent.
     fn chains(&mut self, root: FrameId) {
         for (i, link) in self.model.links.iter().enumerate() {
             let Some(parent) = link.parent.filter(|_| FrameId(i) != root) else { continue };
@@ -140,12 +139,11 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The joints from the link `from` to the link `to`, with links between them where URDF needs
-    /// them.
+    /// Converts the joints from the link `from` to the link `to`.
     fn chain(&mut self, from: usize, to: usize) {
         let model = self.model;
         let (start, end) = (&model.frames[from], &model.frames[to]);
-        // The last bodies of the joints between the two, the one nearest to the end first.
+        // Joints between the two with their bodies, from `to` upwards.
         let mut moving = Vec::new();
         let mut at = end.body.0;
         while at != start.body.0 && model.bodies[at].parent != at {
@@ -158,8 +156,7 @@ impl<'a> Writer<'a> {
         let mut on = start.body_from_frame;
         while let Some((joint, bodies)) = moving.pop() {
             let (zero, sign) = displacement_zero(model, &joint, &model.bodies[bodies]);
-            // The link sits on the last body; its frame is on the axis of the joint, or another
-            // link is.
+            // The last joint ends at the link itself if the axis passes through its origin.
             let ends_here = moving.is_empty() && is_on_axis(&end.body_from_frame, joint.kind());
             let body_from_child =
                 if ends_here { end.body_from_frame } else { Placement::identity() };
@@ -184,7 +181,7 @@ impl<'a> Writer<'a> {
         self.joints.push((Order::Fixed(to), joint));
     }
 
-    /// A link without mass.
+    /// Adds a massless link.
     fn add_link(&mut self, name: &str) -> String {
         let name = unused(&mut self.names, name);
         let inertial = urdf_rs::Inertial::default();
@@ -197,7 +194,7 @@ impl<'a> Writer<'a> {
         name
     }
 
-    /// The joint whose last body this is.
+    /// The joint with this last body.
     fn joint_of(&self, body: usize) -> Moving<'a> {
         let own = self.model.joints.iter().position(|joint| joint.body == body);
         if let Some(index) = own {
@@ -261,7 +258,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A joint with coordinates of its own, or one that follows another.
+/// A moving joint: independent, or a mimic joint.
 enum Moving<'a> {
     Own(usize, &'a Joint),
     Follows(usize, JointKind),
@@ -283,8 +280,8 @@ impl Moving<'_> {
     }
 }
 
-/// Where the last body of a joint is on the body in front of it at coordinate zero, and the sign
-/// of its axis.
+/// Placement of the last body of a joint on the parent body at coordinate zero, and the sign of the
+/// axis.
 fn displacement_zero(model: &Model, joint: &Moving<'_>, bodies: &[Body]) -> (Placement, f64) {
     let mut at = Placement::identity();
     for body in bodies {
@@ -311,7 +308,7 @@ fn displacement_zero(model: &Model, joint: &Moving<'_>, bodies: &[Body]) -> (Pla
     (at * moved, sign)
 }
 
-/// Whether a link at this place of the joint's last body can be the joint's child.
+/// Returns `true` if a link with this placement on the last body can be the child of the joint.
 fn is_on_axis(body_from_link: &Placement, kind: JointKind) -> bool {
     let is_turned = !matches!(kind, JointKind::Spherical | JointKind::Floating)
         || body_from_link.rotation == Matrix3::identity();
@@ -419,7 +416,7 @@ fn pose_of(placement: &Placement) -> urdf_rs::Pose {
     }
 }
 
-/// The name, or the name with a number; notes it.
+/// A unique name: the given one, with a number if it exists. Adds it to the set.
 fn unused(names: &mut BTreeSet<String>, name: &str) -> String {
     let numbered = (2..).map(|number: usize| format!("{name}_{number}"));
     let mut candidates = std::iter::once(name.to_owned()).chain(numbered);

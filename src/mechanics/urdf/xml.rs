@@ -1,8 +1,8 @@
-//! The elements of a robot file with their lines, as `roxmltree` reads them.
+//! Elements of a robot file with their lines, read by `roxmltree`.
 //!
 //! Text, comments and processing instructions are skipped; document type declarations (and with
-//! them custom entities) are rejected. What robot files of ROS do and XML forbids is repaired
-//! before: blank lines before the declaration, prefixes that nothing declares, `--` in comments.
+//! them custom entities) are rejected. Three violations of XML that ROS accepts are repaired first:
+//! blank lines before the declaration, undeclared prefixes, and `--` in comments.
 
 use std::borrow::Cow;
 
@@ -66,7 +66,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Element>, UrdfError> {
     }
 }
 
-/// The text with blanks in place of its comments; lines stay.
+/// The text with its comments replaced by blanks; line breaks are kept.
 fn without_comments(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -88,17 +88,17 @@ fn without_comments(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// The text with a declaration of a prefix in its root element.
+/// The text with the prefix declared in its root element.
 fn with_prefix(text: &str, prefix: &str) -> Option<String> {
     let (head, tail) = text.split_at(first_element_at(text)?.end);
     Some(format!("{head} xmlns:{prefix}=\"{prefix}\"{tail}"))
 }
 
-/// Copies the elements; `before` lines stand before the document.
+/// Copies the elements; `before` is the number of lines before the document.
 fn elements(document: &Document<'_>, before: usize) -> Result<Vec<Element>, UrdfError> {
     let text = document.input_text();
     let mut elements: Vec<Element> = Vec::new();
-    // Elements whose children come next, with their nodes.
+    // Ancestors of the next element, with their nodes.
     let mut open: Vec<(usize, Node<'_, '_>)> = Vec::new();
     let (mut line, mut read) = (1 + before, 0);
     for node in document.descendants().filter(Node::is_element) {
@@ -132,7 +132,7 @@ fn newlines(text: &str) -> usize {
     text.bytes().filter(|&byte| byte == b'\n').count()
 }
 
-/// An error of the reader, with a line of its own.
+/// Converts an error of `roxmltree`; its position becomes a line of the whole text.
 fn xml_error(error: &Error, text: &str, before: usize) -> UrdfError {
     let end = TextPos::new(1 + newlines(text) as u32, 1);
     let (position, problem) = match error {
@@ -155,7 +155,7 @@ fn xml_error(error: &Error, text: &str, before: usize) -> UrdfError {
             format!("the text ends before `<{}>` is closed", first_element(text).unwrap_or("")),
         ),
         other => {
-            // It ends with a place that does not count the lines before the declaration.
+            // The message ends with a position that does not count the skipped lines.
             let at = other.pos();
             let told = other.to_string();
             let place = format!(" at {at}");

@@ -1,4 +1,4 @@
-//! A robot as a URDF file, of whatever format it was read.
+//! Conversion of a robot of any format to a URDF file.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use super::Robot;
 use crate::error::Error;
 
 impl Robot {
-    /// The text of a URDF file at `output`, and what of the robot it cannot say, a phrase each. The
-    /// paths of meshes are those from its folder, if they are below, else whole.
+    /// Text of a URDF file at `output`, and the parts of the robot without an equivalent in URDF.
+    /// Mesh paths are relative to the file's folder if they are below it, otherwise absolute.
     ///
     /// # Errors
-    /// If it is a world of several robots.
+    /// If the robot is a world of several robots.
     pub fn to_urdf(&self, output: &Path) -> Result<(String, Vec<String>), Error> {
         let beside = output.parent().filter(|folder| !folder.as_os_str().is_empty());
         let beside = beside.unwrap_or(Path::new(".")).canonicalize().ok();

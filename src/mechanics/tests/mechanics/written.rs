@@ -1,12 +1,12 @@
-//! A robot that is written as URDF and read again is the same robot.
+//! A robot converted to URDF and read back is the same robot.
 
-use legwork_mechanics::{Base, Joint, Model, Options, urdf_rs};
+use legwork_mechanics::{Base, Joint, Model, Options, Warning, urdf_rs};
 
 use crate::mjcf::{SEVERAL, assert_equal, inside};
 use crate::random::random_models;
 use crate::reference::{ROOT, urdf};
 
-/// The model of the robot as `urdf-rs` has it, and of the file that it makes of it.
+/// Models read back from the converted robot and from its file.
 fn written(model: &Model) -> [Model; 2] {
     let tree = &model.trees()[0];
     let options = Options { mount: tree.mount, ..Options::new(tree.base) };
@@ -18,7 +18,7 @@ fn written(model: &Model) -> [Model; 2] {
     [own, read]
 }
 
-/// q, ν, M, h, frames, limits, resistance and shapes are the same.
+/// Asserts equal q, ν, M, h, frames, limits, resistance and shapes.
 fn assert_kept(model: &Model) {
     let names: Vec<&str> = model.frames().iter().map(|frame| frame.name.as_str()).collect();
     let still = vec![0.0; model.configuration_dim()];
@@ -73,8 +73,8 @@ fn every_random_robot_is_kept() {
     }
 }
 
-/// Several joints of a body and joints beside its origin get links of their own; what URDF has no
-/// words for is named.
+/// Several joints of one body and joints with an offset need massless links; parts without an
+/// equivalent in URDF are listed.
 #[test]
 fn a_model_of_mujoco_is_kept_but_for_what_is_named() {
     let model = inside(SEVERAL).model;
@@ -96,7 +96,7 @@ fn a_model_of_mujoco_is_kept_but_for_what_is_named() {
     assert_eq!((read.name(), read.joints()[0].upper), ("again", plain.joints()[0].upper));
 }
 
-/// A joint that follows another has the range that the other gives it.
+/// A mimic joint has the range that results from the other joint.
 #[test]
 fn a_follower_is_written_with_its_range() {
     let (model, _) = Model::from_urdf_text(&urdf("panda"), &Options::new(Base::Fixed)).unwrap();
@@ -105,13 +105,14 @@ fn a_follower_is_written_with_its_range() {
     assert_eq!((follower.limit.lower, follower.limit.upper), (0.0, 0.04));
 }
 
-/// Impossible numbers of a robot that no file describes are errors without a line.
+/// A robot without a file is validated; errors and warnings have no line.
 #[test]
 fn a_robot_without_a_file_is_checked() {
     let (model, _) = Model::from_urdf_text(&urdf("go2"), &Options::new(Base::Floating)).unwrap();
     let robot = model.to_urdf().unwrap().robot;
     type Change = fn(&mut urdf_rs::Robot);
-    let changes: [(Change, &str); 6] = [
+    let changes: [(Change, &str); 7] = [
+        (|robot| robot.links[2].name = "a\u{7}".into(), "control character"),
         (|robot| robot.links[3].inertial.mass.value = f64::NAN, "<mass> value"),
         (|robot| robot.links[2].name = " ".into(), "empty `name`"),
         (|robot| robot.joints[1].axis.xyz.0[1] = f64::INFINITY, "<axis> xyz"),
@@ -126,10 +127,15 @@ fn a_robot_without_a_file_is_checked() {
         let told = error.to_string();
         assert!(told.contains(words) && !told.contains("line"), "{told}");
     }
-    // A limit at its default is none: `urdf-rs` has it for joints that state none.
+    // `urdf-rs` represents a missing limit by its default.
     let mut free = robot;
     free.joints.iter_mut().for_each(|joint| joint.limit = urdf_rs::JointLimit::default());
     let (read, warnings) = Model::from_urdf(&free, &Options::new(Base::Floating)).unwrap();
     assert!(read.joints().iter().all(|joint| joint.upper == f64::INFINITY));
-    assert!(!warnings.is_empty());
+    assert!(matches!(&warnings[..], [Warning::NoLimit { line: 0, .. }]), "{warnings:?}");
+    free.joints[1].limit.jerk = 1.0;
+    free.joints[2].calibration = Some(urdf_rs::Calibration::default());
+    let (_, warnings) = Model::from_urdf(&free, &Options::new(Base::Floating)).unwrap();
+    let told: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    assert!(told.contains(&"not used: <calibration>, `jerk` of <limit>".to_owned()), "{told:?}");
 }
