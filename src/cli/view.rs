@@ -32,7 +32,9 @@ pub(crate) struct ViewArguments {
     #[command(flatten)]
     pub(crate) overrides: Overrides,
     /// Listen on this port; without it, on one that is free. An open page finds a server that is
-    /// started again with the same port and diagram.
+    /// started again with the same port and diagram. Between the two, a page that is still open
+    /// sends its token to any program that listens on this port: close it where other users of the
+    /// machine are not trusted.
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
     /// Listen on this address of the machine instead of the loopback one. What is said is not
