@@ -79,7 +79,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Writes the elements of the output; `decide` is that of [`Compiled::eval_deciding`], with
+    /// Writes the elements of the output; `decide` is that of [`Compiled::eval_deciding_at`], with
     /// comparisons numbered over all programs.
     fn write(
         &self,

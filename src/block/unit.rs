@@ -98,12 +98,8 @@ impl Unit {
     pub const METRE_PER_SECOND_SQUARED: Self = Self::new(0, 1, -2, 0);
     /// Radian per second, rad/s.
     pub const RADIAN_PER_SECOND: Self = Self::new(0, 0, -1, 1);
-    /// Radian per second squared, rad/s².
-    pub const RADIAN_PER_SECOND_SQUARED: Self = Self::new(0, 0, -2, 1);
     /// Newton, N.
     pub const NEWTON: Self = Self::new(1, 1, -2, 0);
-    /// Newton second, N s.
-    pub const NEWTON_SECOND: Self = Self::new(1, 1, -1, 0);
     /// Newton metre, N m (a torque or an energy).
     pub const NEWTON_METRE: Self = Self::new(1, 2, -2, 0);
     /// Watt, W.

@@ -158,28 +158,6 @@ pub fn point_jacobian_into(
     }
 }
 
-/// `J̇ν` of a point at `offset` r from a frame's origin, world axes [m/s²]:
-/// `a + α × r + ω × (ω × r)` with (a, α) the frame's own J̇ν.
-///
-/// The last term is that of a point fixed in the body (a vertex). The contact point of a sphere is
-/// fixed relative to the centre in *world* axes; its velocity `v + ω × r` has constant r, so pass
-/// `fixed_in_body = false` and the term is left out.
-#[must_use]
-pub fn point_bias_acceleration(
-    linear: &Vector3<f64>,
-    angular: &Vector3<f64>,
-    angular_velocity: &Vector3<f64>,
-    offset: &Vector3<f64>,
-    fixed_in_body: bool,
-) -> Vector3<f64> {
-    let tangential = linear + angular.cross(offset);
-    if fixed_in_body {
-        tangential + angular_velocity.cross(&angular_velocity.cross(offset))
-    } else {
-        tangential
-    }
-}
-
 /// Rows in contact axes from rows in world axes: `J_c = R_cᵀ J_w`, written into rows
 /// `3 contact .. 3 contact + 3` of a stacked Jacobian of `row_count` rows.
 ///

@@ -17,7 +17,6 @@
 //!   implicit.
 //! - [`free_bodies`]: worlds of convex solids, by springs, rigid contacts or constraints.
 //! - [`mode`]: when a contact opens and closes.
-//! - [`metrics`]: errors of a contact model, in numbers.
 //!
 //! # Conventions
 //!
@@ -47,7 +46,6 @@ mod geometry;
 mod height_field;
 pub mod impact;
 pub mod implicit;
-pub mod metrics;
 pub mod mode;
 pub mod rigid;
 pub mod soft_constraints;
@@ -58,8 +56,8 @@ mod triangle_mesh;
 pub use bounce::{BounceProblem, Bounces};
 pub use compliant::{CompliantContact, FrictionShape};
 pub use geometry::{
-    ContactPoint, Plane, contact_frame, contact_frame_spin, point_bias_acceleration,
-    point_jacobian_into, rotate_rows_into, sphere_on_plane, vertex_on_plane,
+    ContactPoint, Plane, contact_frame, contact_frame_spin, point_jacobian_into, rotate_rows_into,
+    sphere_on_plane, vertex_on_plane,
 };
 pub use height_field::{HeightField, HeightFieldError};
 pub use impact::{Impact, ImpactMode, ImpactProblem};

@@ -110,24 +110,6 @@ impl MassMatrix {
         }
     }
 
-    /// Reads a dense symmetric `M` (nv × nv) that has the pattern of the tree, as written by
-    /// [`write_dense`](Self::write_dense); entries outside the pattern are ignored.
-    ///
-    /// # Panics
-    /// If `dense` has the wrong length.
-    pub fn read_dense(&mut self, dense: &[f64]) {
-        let nv = self.dim();
-        assert_eq!(dense.len(), nv * nv, "length of dense");
-        for k in 0..nv {
-            self.diagonal[k] = dense[k * nv + k];
-            self.scale[k] = self.diagonal[k];
-            let row = self.pattern.row(k);
-            for (&i, value) in self.pattern.ancestors(k).iter().zip(&mut self.rows[row]) {
-                *value = dense[i * nv + k];
-            }
-        }
-    }
-
     /// `out = M x`, over the packed entries only.
     ///
     /// # Panics

@@ -17,8 +17,8 @@
 
 use crate::cone::ConeShape;
 use crate::status::{Outcome, Status};
+use legwork_linalg::all_finite;
 use legwork_linalg::lanes::{LANES, Lanes};
-use legwork_linalg::{all_finite, axpy};
 use thiserror::Error;
 
 /// The default of [`ContactProblem::regularisation`].
@@ -309,62 +309,6 @@ impl<'a> ContactProblem<'a> {
             }
             rows[normal + first + sides] = -1.0;
         }
-    }
-
-    /// Complementarity view for pyramids: with `f = E λ` over the generators of the cones,
-    /// `0 ≤ λ ⟂ EᵀHE λ + Eᵀb ≥ 0`. Writes the km × km matrix (column-major) and the vector; pairs
-    /// of inactive contacts read `w = λ`.
-    ///
-    /// # Panics
-    /// If the cone is circular or a slice has the wrong length.
-    pub fn lcp_into(&self, matrix: &mut [f64], vector: &mut [f64]) {
-        let sides = self.cone.sides();
-        assert!(sides > 0, "the complementarity view needs a pyramid, found the circular cone");
-        let (n, size) = (self.dim(), self.contact_count() * sides);
-        assert_eq!((matrix.len(), vector.len()), (size * size, size), "need km x km and km");
-        let shift = self.diagonal_shift();
-        for column in 0..size {
-            let (cj, gj) = self.generator(column);
-            for row in 0..size {
-                let (ci, gi) = self.generator(row);
-                if !(self.is_active(ci) && self.is_active(cj)) {
-                    matrix[column * size + row] = f64::from(u8::from(row == column));
-                    continue;
-                }
-                let mut sum = 0.0;
-                for (b, &gj) in gj.iter().enumerate() {
-                    for (a, &gi) in gi.iter().enumerate() {
-                        let (i, j) = (3 * ci + a, 3 * cj + b);
-                        let diagonal = if i == j { self.compliance_of(i) + shift } else { 0.0 };
-                        sum += gi * (self.inverse_inertia[j * n + i] + diagonal) * gj;
-                    }
-                }
-                matrix[column * size + row] = sum;
-            }
-            let is_active = self.is_active(cj);
-            vector[column] =
-                if is_active { (0..3).map(|b| gj[b] * self.bias[3 * cj + b]).sum() } else { 0.0 };
-        }
-    }
-
-    /// Forces `f = E λ` of the complementarity view's solution.
-    ///
-    /// # Panics
-    /// If a slice has the wrong length or the cone is circular.
-    pub fn forces_of_generators(&self, weights: &[f64], forces: &mut [f64]) {
-        assert_eq!(weights.len(), self.contact_count() * self.cone.sides(), "need km weights");
-        forces.fill(0.0);
-        for (index, &weight) in weights.iter().enumerate() {
-            let (contact, generator) = self.generator(index);
-            axpy(weight, &generator, &mut forces[3 * contact..3 * contact + 3]);
-        }
-    }
-
-    /// Contact and direction of generator `index` of the complementarity view.
-    fn generator(&self, index: usize) -> (usize, [f64; 3]) {
-        let sides = self.cone.sides();
-        let contact = index / sides;
-        (contact, self.cone.generator(self.friction[contact], index % sides))
     }
 }
 

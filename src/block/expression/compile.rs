@@ -162,19 +162,10 @@ impl Compiled {
         self.eval_by(0, read, |_, op, x, y| op.apply(x, y))
     }
 
-    /// The value if `decide` decides the comparisons by size: it gets the number of the comparison,
-    /// the left side minus the right one, and whether it is true; and says what is taken for it.
-    /// They are numbered in the order of [`Self::decisions`]. Does not allocate.
-    pub fn eval_deciding(
-        &self,
-        read: impl Fn(usize) -> f64,
-        decide: impl FnMut(usize, f64, bool) -> bool,
-    ) -> f64 {
-        self.eval_deciding_at(0, read, decide)
-    }
-
-    /// As [`Self::eval_deciding`], of element `element` of a program that gives several
-    /// ([`Programs::each`]).
+    /// Element `element` of a program that gives several ([`Programs::each`]), where `decide`
+    /// decides the comparisons by size: it gets the number of the comparison, in the order of
+    /// [`Self::decisions`], the left side minus the right one, and whether it is true, and returns
+    /// the value that the comparison takes. Does not allocate.
     pub fn eval_deciding_at(
         &self,
         element: usize,

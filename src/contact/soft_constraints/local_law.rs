@@ -78,8 +78,6 @@ pub(super) struct LocalLaw {
     offset: [f64; 3],
     /// Factors 1/s of the tangential rows and of the normal row.
     share: [f64; 2],
-    /// Slope K of the force over depth at the tangent point [N/m].
-    slope: f64,
 }
 
 /// Where the impulse lies in its set.
@@ -134,7 +132,6 @@ impl LocalLaw {
             conductance: [0.0, shared(d_n, s_n)],
             offset: [0.0, 0.0, shared(a_n + (s_n - 1.0) * lag.multiplier[2], s_n)],
             share: [1.0, shared(1.0, s_n)],
-            slope,
         };
         if let Law::Contact(_, friction) = law {
             // Tangential rows, alike. The cone is lowered by the slip, so that it is Coulomb's; a
@@ -345,50 +342,6 @@ impl LocalLaw {
         self.conductance
     }
 
-    /// Change of γ and of the slip at changes of u, of the law's numbers and of the lagged
-    /// quantities; see [`LawChange`].
-    pub(super) fn change(&self, u: [f64; 3], slip: f64, change: &LawChange) -> ([f64; 3], f64) {
-        let response = self.response(u);
-        let (y, mu) = (self.drive(u), self.friction);
-        let ([d_t, d_n], [share_t, share_n]) = (self.conductance, self.share);
-        let (dd_t, dd_n) = (change.conductance[0] * share_t, change.conductance[1] * share_n);
-        // Changes of y: the law's own at this u, the multiplier's, then that of u.
-        let mut dy = [0.0; 3];
-        for (i, dy) in dy.iter_mut().enumerate() {
-            let (share, d) = if i == 2 { (share_n, d_n) } else { (share_t, d_t) };
-            *dy = share * change.law[i] + (1.0 - share) * change.multiplier[i] - d * change.u[i];
-        }
-        dy[2] -= (dd_n * mu + d_n * change.friction) * slip + d_n * mu * change.slip;
-        // What the projection makes of dy; and of the slip, which is what a sliding contact
-        // projects away.
-        match (response.region, self.kind) {
-            (Region::Open, _) => {
-                let y_t = (y[0] * y[0] + y[1] * y[1]).sqrt();
-                if self.kind != Kind::Cone || y_t == 0.0 || slip == 0.0 {
-                    return ([0.0; 3], 0.0);
-                }
-                let dy_t = (y[0] * dy[0] + y[1] * dy[1]) / y_t;
-                ([0.0; 3], (dy_t - slip * dd_t) / d_t)
-            }
-            (Region::Inside, Kind::Cone) => (dy, 0.0),
-            (Region::Inside, _) => ([0.0, 0.0, dy[2]], 0.0),
-            (Region::Slide, _) => {
-                let y_t = (y[0] * y[0] + y[1] * y[1]).sqrt();
-                let (t, leaning, n) =
-                    ([y[0] / y_t, y[1] / y_t], self.leaning(), response.impulse[2]);
-                let dy_t = t[0] * dy[0] + t[1] * dy[1];
-                let d_leaning = (change.friction * d_n + mu * dd_n - leaning * dd_t) / d_t;
-                let dn = (dy[2] + d_leaning * y_t + leaning * dy_t
-                    - n * (change.friction * leaning + mu * d_leaning))
-                    / (1.0 + mu * leaning);
-                let (along, across) = (change.friction * n + mu * dn, mu * n / y_t);
-                let tangential = |i: usize| along * t[i] + across * (dy[i] - dy_t * t[i]);
-                let d_slip = (dy_t - along - (y_t - mu * n) / d_t * dd_t) / d_t;
-                ([tangential(0), tangential(1), dn], d_slip)
-            }
-        }
-    }
-
     /// The set that holds the impulse.
     pub(super) fn kind(&self) -> Kind {
         self.kind
@@ -403,28 +356,6 @@ impl LocalLaw {
     pub(super) fn bound(&self) -> Option<f64> {
         (self.kind == Kind::Disk).then_some(self.bound)
     }
-
-    /// Slope K of the normal force over depth [N/m].
-    pub(super) fn slope(&self) -> f64 {
-        self.slope
-    }
-}
-
-/// Changes of a local law.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LawChange {
-    /// Of u [m/s].
-    pub(super) u: [f64; 3],
-    /// Of the spring-dampers' own impulse at constant u [N s].
-    pub(super) law: [f64; 3],
-    /// Of D_t and D_n before the proximal step [kg].
-    pub(super) conductance: [f64; 2],
-    /// Of μ.
-    pub(super) friction: f64,
-    /// Of γ_k [N s].
-    pub(super) multiplier: [f64; 3],
-    /// Of s_k [m/s].
-    pub(super) slip: f64,
 }
 
 #[cfg(test)]

@@ -370,24 +370,6 @@ impl Newton {
             }
         }
     }
-
-    /// Factors H at `velocity`, for derivatives.
-    pub(super) fn factor_at(
-        &mut self,
-        problem: &ConstraintProblem,
-        laws: &[LocalLaw],
-        velocity: &[f64],
-    ) -> Option<()> {
-        problem.rows_times(velocity, &mut self.row_velocity);
-        self.evaluate(problem, laws, velocity);
-        self.assemble(problem, laws);
-        self.factor.factor().then_some(())
-    }
-
-    /// `x ← H⁻¹ x` with the last factor.
-    pub(super) fn solve(&self, x: &mut [f64]) {
-        self.factor.solve(x);
-    }
 }
 
 /// Velocities of a free body: for rows over these the kernels below are compiled on their own, with

@@ -377,16 +377,6 @@ impl ConstraintProblem {
         &self.constraints[constraint.0].law
     }
 
-    /// Changes a constraint's law.
-    ///
-    /// # Panics
-    /// If the new law has another number of rows.
-    pub fn set_law(&mut self, constraint: ConstraintIndex, law: Law) {
-        let constraint = &mut self.constraints[constraint.0];
-        assert_eq!(law.row_count(), constraint.law.row_count(), "expected a law of as many rows");
-        constraint.law = law;
-    }
-
     /// Velocities of a body within those of all.
     #[must_use]
     pub fn velocities_of(&self, body: BodyIndex) -> std::ops::Range<usize> {

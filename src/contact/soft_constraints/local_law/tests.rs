@@ -38,7 +38,7 @@ fn the_impulse_is_the_projection_on_the_cone() {
     assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
 }
 
-/// The curvature is minus the difference quotient of the impulse, and `change` agrees with it.
+/// The curvature is minus the difference quotient of the impulse, and symmetric.
 #[test]
 fn the_curvature_is_the_derivative() {
     let mut random = Random::new(4);
@@ -58,15 +58,11 @@ fn the_curvature_is_the_derivative() {
             if plus.region != region || minus.region != region {
                 continue;
             }
-            let mut change = LawChange::default();
-            change.u[j] = 1.0;
-            let (analytic, _) = law.change(u, 0.0, &change);
             for i in 0..3 {
                 let slope = (plus.impulse[i] - minus.impulse[i]) / (2.0 * step);
                 let scale = law.conductance[0].max(law.conductance[1]);
                 let c = curvature[3 * j + i];
                 assert!((c + slope).abs() < 1e-5 * scale, "{i} {j}: {c} {slope}");
-                assert!((c + analytic[i]).abs() < 1e-12 * scale, "{i} {j}: {c} {analytic:?}");
                 assert_eq!(c.to_bits(), curvature[3 * i + j].to_bits());
             }
         }

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop")]
 
 mod bodies;
-mod derivatives;
 mod foundation;
 mod heap;
 mod memory;
