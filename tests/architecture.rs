@@ -108,3 +108,37 @@ fn inner_crates_do_no_input_and_output() {
         }
     }
 }
+
+/// A published package holds the files of its own folder, without those of packages in it.
+#[test]
+fn a_package_is_built_of_its_own_files() {
+    let table = table();
+    let package = |file: &Path| {
+        let folders = file.ancestors().skip(1).map(|folder| folder.to_str().expect("UTF-8"));
+        folders
+            .map(|name| if name.is_empty() { "." } else { name })
+            .find(|f| table.contains_key(*f))
+            .map(str::to_owned)
+    };
+    let mut files = Vec::new();
+    ["src", "blocks", "diagrams"]
+        .iter()
+        .for_each(|folder| sources(&root().join(folder), &mut files));
+    let mut count = 0;
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let file = file.strip_prefix(root()).unwrap();
+        for macro_name in ["include_str!(\"", "include_bytes!(\"", "include!(\""] {
+            for path in code.split(macro_name).skip(1) {
+                let path = path.split('"').next().expect("a text");
+                let whole = root().join(file).parent().expect("a folder").join(path);
+                let whole = whole.canonicalize().unwrap_or_else(|error| panic!("{path}: {error}"));
+                let included = whole.strip_prefix(root().canonicalize().unwrap()).unwrap();
+                assert_eq!(package(included), package(file), "{} takes {path}", file.display());
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 50, "{count} files");
+}
