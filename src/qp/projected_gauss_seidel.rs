@@ -77,6 +77,9 @@ impl ProjectedGaussSeidel {
         }
         // `acceleration` follows the forces through the sweeps and is recomputed by the judge.
         let mut residual = kkt::natural_residual(problem, forces, &mut self.acceleration);
+        // Changes have the judge's weights, so that sweeps do not depend on a contact's unit.
+        let longest = kkt::longest_step(problem, problem.diagonal_shift());
+        let relative = problem.force_scale / longest.sqrt();
         let mut sweeps = 0;
         while residual > self.tolerance && sweeps < self.sweeps {
             check();
@@ -88,7 +91,7 @@ impl ProjectedGaussSeidel {
                 change = change.max(self.visit(problem, contact, forces));
             }
             sweeps += 1;
-            let is_worth_judging = change <= self.tolerance * problem.force_scale
+            let is_worth_judging = change <= self.tolerance * relative
                 || sweeps == self.sweeps
                 || sweeps.is_multiple_of(8);
             if is_worth_judging {
@@ -118,7 +121,8 @@ impl ProjectedGaussSeidel {
         Outcome { status, iterations: sweeps, residual }
     }
 
-    /// Minimises over the force of one contact; returns its largest change [N].
+    /// Minimises over the force of one contact; returns its largest change, times √g \[√W\] with
+    /// the largest diagonal entry g of the contact.
     fn visit(&mut self, problem: &ContactProblem<'_>, contact: usize, forces: &mut [f64]) -> f64 {
         let n = problem.dim();
         let first = 3 * contact;
@@ -151,7 +155,8 @@ impl ProjectedGaussSeidel {
             }
             forces[first + i] = new[i];
         }
-        change
+        let largest = (0..3).map(|i| h[i][i]).fold(0.0, f64::max);
+        change * if largest > 0.0 { largest.sqrt() } else { 1.0 }
     }
 }
 

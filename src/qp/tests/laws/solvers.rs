@@ -269,6 +269,18 @@ fn the_natural_residual_does_not_depend_on_the_unit_of_a_contact() {
         let (one, two) =
             (natural_residual(&problem, &forces), natural_residual(&other, &converted));
         assert!((one - two).abs() <= 1e-12 * one, "seed {seed}: {one:e} beside {two:e}");
+
+        // The factors are powers of two: sweeps do the same, bit for bit.
+        let swept = |problem: &ContactProblemData| {
+            let (mut solver, mut forces) =
+                (ProjectedGaussSeidel::new(4, 1000, 1e-9), vec![0.0; 12]);
+            let outcome = solver.solve(&problem.view(), &mut forces);
+            assert_eq!(outcome.status, Status::Solved, "seed {seed}");
+            (outcome.iterations, forces)
+        };
+        let ((sweeps, forces), (others, converted)) = (swept(&problem), swept(&other));
+        let back: Vec<f64> = (0..12).map(|i| converted[i] * factor(i)).collect();
+        assert_eq!((sweeps, bits(&forces)), (others, bits(&back)), "seed {seed}");
     }
 }
 
