@@ -12,6 +12,7 @@ mod faces;
 mod general;
 mod islands;
 mod pyramid;
+mod span;
 
 pub use general::GeneralActiveSet;
 pub use pyramid::PyramidActiveSet;
