@@ -92,7 +92,7 @@
 //! assert!((force + k * (gap + h * v) + b * v).abs() < 1e-9 * force);
 //! assert!((m * (v - speed) - h * (force - 9.81 * m)).abs() < 1e-12);
 //!
-//! // Out of reach there is none.
+//! // Out of reach the force is zero.
 //! assert_eq!(step(1e-2, speed).forces[0], 0.0);
 //! ```
 //!

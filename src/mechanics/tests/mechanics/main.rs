@@ -27,3 +27,4 @@ mod worlds;
 mod written;
 mod xacro;
 mod xacro_of_ros;
+mod xml;
