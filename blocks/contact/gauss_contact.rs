@@ -17,8 +17,8 @@ use crate::buses::{
 };
 use crate::contact::friction_cone::{Friction, cone_shape, friction_of};
 use crate::dynamics::applied_force::check_torques;
+pub(crate) use assembly::SCALE_GRAVITY;
 use assembly::Work;
-pub(crate) use assembly::{SCALE_GRAVITY, stack_jacobian};
 
 /// The rigid contact problem by Gauss's principle of least constraint. `min ½ fᵀ(G + R)f + bᵀf`
 /// over forces in the friction cones, with `G = J M⁻¹ Jᵀ`.

@@ -6,10 +6,10 @@ use legwork_block::{
     OutputCx, Ports, Report, ResetCx, Sizes, Time, UpdateCx, Vector, block, parameters, ports,
 };
 use legwork_contact::{
-    BounceProblem, Bounces, ContactAssembly, ContactMode, ContactRows, Impact as Law, ImpactMode,
-    ImpactProblem, next_mode,
+    BounceProblem, Bounces, ContactMode, ContactRows, Impact as Law, ImpactMode, ImpactProblem,
+    next_mode,
 };
-use legwork_mechanics::{ClosedChain, PackedFactor, pack_dense};
+use legwork_mechanics::pack_dense;
 use legwork_qp::{
     CIRCULAR_SIDES, CircularByPyramids, Cone, ConeShape, ContactProblem, ContactSolver,
     Outcome as Solution, Problem, PyramidActiveSet, Status,
@@ -20,9 +20,9 @@ use crate::buses::{
     ConstraintBus, ConstraintsBus, Contact, ContactPoints, ContactPointsBus, ContactProblemBus,
     DynamicsBus, contact_points,
 };
-use crate::constraints::closed_chain::{closed_chain, read_rows};
 use crate::contact::friction_cone::{Friction, cone_shape, friction_of};
-use crate::contact::gauss_contact::{SCALE_GRAVITY, stack_jacobian};
+use crate::contact::gauss_contact::SCALE_GRAVITY;
+use crate::contact::response::Response;
 use crate::solvers::called::{ContactFunction, catch};
 use crate::solvers::on_fail::OnFail;
 use crate::solvers::problem_dump::Dump;
@@ -192,19 +192,15 @@ pub struct State {
 pub struct Scratch {
     law: Law,
     solver: Box<dyn ContactSolver + Send>,
-    assembly: ContactAssembly,
-    tree: PackedFactor,
+    response: Response,
     /// M and its factor, if that on the bus has damping or springs in it, which no impulse feels.
     mass: Vec<f64>,
     packed: Vec<f64>,
-    chain: ClosedChain,
     /// J, 3k × nv.
     jacobian: Vec<f64>,
     inertia: Vec<f64>,
     /// Contact velocities before the impulses, 3k.
     velocity: Vec<f64>,
-    /// `C Δν`, nv.
-    jump: Vec<f64>,
     own_friction: Vec<f64>,
     friction: Vec<f64>,
     closed: Vec<f64>,
@@ -258,8 +254,8 @@ fn strike(
     impulse: &mut [f64],
 ) -> Result<Solution, Box<Fault>> {
     let step = if time.step > 0.0 { time.step } else { 1e-3 };
-    let Scratch { law, solver, assembly, tree, chain, mass, packed, .. } = work;
-    let Scratch { jacobian, inertia, velocity, jump, friction, own_friction, closed, .. } = work;
+    let Scratch { law, solver, response, mass, packed, .. } = work;
+    let Scratch { jacobian, inertia, velocity, friction, own_friction, closed, .. } = work;
     let Scratch { restitution, approach, separation, reflections, .. } = work;
     let (dynamics, points) = (inputs.get(plan.dynamics), inputs.get(plan.points));
     packed.copy_from_slice(dynamics.factor);
@@ -268,8 +264,6 @@ fn strike(
         pack_dense(mass, packed)
             .map_err(|k| Fault::new(format!("the mass matrix is singular at coordinate {k}")))?;
     }
-    let factor = tree.read(packed).map_err(|error| Fault::new(error.to_string()))?;
-    stack_jacobian(&points, (closed, None), jacobian);
     let mut is_bounce = false;
     for (i, contact) in points.iter().enumerate() {
         own_friction[i] = contact.own_friction().unwrap_or(friction[i]);
@@ -279,10 +273,6 @@ fn strike(
     }
 
     // G, and the velocities after what constraints do to them by themselves.
-    jump.fill(0.0);
-    read_rows(chain, inputs.optional(plan.constraints));
-    chain.hold_velocity(nu);
-    chain.eliminate(factor);
     let mut rows = ContactRows {
         active: closed,
         jacobian,
@@ -291,7 +281,8 @@ fn strike(
         was_active: None,
         friction: own_friction,
     };
-    assembly.respond(factor, jump, chain, &mut rows);
+    let mechanism = (&packed[..], inputs.optional(plan.constraints));
+    response.to_impulses(mechanism, &points, nu, &mut rows)?;
     if is_bounce {
         let problem = BounceProblem {
             inverse_inertia: inertia,
@@ -329,9 +320,7 @@ fn strike(
         }
     };
     if outcome.status.is_usable() {
-        assembly.add_forces(impulse, jump);
-        factor.half_solve_transposed_in_place(jump);
-        nu.iter_mut().zip(jump).for_each(|(nu, jump)| *nu += *jump);
+        response.strike(packed, impulse, nu)?;
     }
     Ok(outcome)
 }
@@ -375,15 +364,12 @@ impl Block for Impact {
         Scratch {
             law: Law::new(self.kind, count, cone),
             solver,
-            assembly: ContactAssembly::new(count, nv),
-            tree: PackedFactor::new(nv),
+            response: Response::new(count, constraints, nv),
             mass: vec![0.0; nv * nv],
             packed: vec![0.0; nv * (nv + 1)],
-            chain: closed_chain(constraints, nv, rows),
             jacobian: vec![0.0; rows * nv],
             inertia: vec![0.0; rows * rows],
             velocity: vec![0.0; rows],
-            jump: vec![0.0; nv],
             own_friction: vec![0.0; count],
             friction: friction_of(&self.mu, count).unwrap_or_default(),
             closed: vec![0.0; count],

@@ -1,32 +1,29 @@
 //! `ImplicitContact`: the law of `CompliantContact` at the end of the step.
 
-use std::sync::Arc;
-
 use legwork_block::{
     Block, Dim, Fault, Invalid, Outcome, OutputCx, Ports, Report, Sizes, Solver, UpdateCx, Vector,
     block, parameters, ports,
 };
 use legwork_contact::{
-    CompliantContact as Law, ImplicitContact as Method, ImplicitProblem, ImplicitSolution,
+    CompliantContact as Law, ContactRows, ImplicitContact as Method, ImplicitProblem,
+    ImplicitSolution,
 };
-use legwork_mechanics::{WeightedJacobian, contact_inverse_inertia, forward_dynamics, product};
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{
-    Contact, ContactPointsBus, RobotDims, StateBus, contact_points, refuse_restitution,
+    ConstraintBus, ConstraintsBus, Contact, ContactBus, ContactPointsBus, DynamicsBus,
+    contact_points, refuse_restitution,
 };
 use crate::contact::compliant_contact::CompliantContact;
-use crate::robot::joint_values::{torques, unit_of};
-use crate::robot::model::RobotModel;
-use crate::robot::name::RobotName;
-use crate::robot::shared_mass::{Mass, mass};
+use crate::contact::response::{Acting, Response};
+use crate::dynamics::applied_force::check_torques;
 
 /// Compliant contact with the forces of the end of the step, stable at long steps. It permits steps
 /// at which the stiff law of `CompliantContact` is unstable.
 ///
 /// With the law `F(δ, v)` of `CompliantContact`, contact by contact, and the velocity without
-/// contact forces `v_f = v + Δt (J M⁻¹(Sᵀτ + external − h − d ν) + J̇ν)`, the forces are
-/// `f = F(δ + Δt v⁺_n, v⁺)` with `v⁺ = v_f + Δt J M⁻¹Jᵀ f`: one step of `SemiImplicitEuler` that is
+/// contact forces `v_f = v + Δt (J M⁻¹(Sᵀτ + external − h − p) + J̇ν)`, the forces are
+/// `f = F(δ + Δt v⁺_n, v⁺)` with `v⁺ = v_f + Δt G f` and `G = J M⁻¹Jᵀ`: one step of `SemiImplicitEuler` that is
 /// implicit in the contacts. As Δt goes to 0 they are those of `CompliantContact`; at any Δt a
 /// spring gives back no more than it took, and friction opposes the slip that there is after the
 /// step.
@@ -40,8 +37,8 @@ use crate::robot::shared_mass::{Mass, mass};
 /// forces are then still those of the law, at a velocity which is not exactly that of the end, and
 /// the step counts as a failure in the report.
 ///
-/// It knows the inertia of `robot`, damping and springs of its joints, as `ForwardDynamics` does.
-/// Run it with `SemiImplicitEuler`: under other solvers of fixed steps the force is held over the step,
+/// M is that of the bus: damping and springs of joints and the inertia of motors are in it. With
+/// `constraints`, G and `v_f` are those of the closed mechanism. Run it with `SemiImplicitEuler`: under other solvers of fixed steps the force is held over the step,
 /// and the end is another: a warning. Solvers that choose their steps are refused; for them
 /// `CompliantContact` is the block.
 ///
@@ -51,16 +48,19 @@ use crate::robot::shared_mass::{Mass, mass};
 #[ports(
     keep law: Law = self.law.law()?;
     Self::check_solver(ports)?;
-    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    let (n, robot) = (ports.dim(), ports.any_robot());
     keep k: Dim = ports.dim();
-    let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
-    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
-    ask mass: Mass = mass(ports, &robot, state);
+    keep nv: Dim = ports.dim();
+    /// How many constraints there are.
+    keep m: Dim = ports.dim();
+    in  dynamics: DynamicsBus::new(robot, &nv), _, "ν, M, h and the factor of M",
+        shape "Dynamics";
     in  points: contact_points(&k, &nv) as ContactPointsBus, _, "k contacts";
-    in  tau: Vector::of(n), unit_of(&torques(&robot.model)), "joint torques",
+    in  tau: Vector::of(n), _, "joint torques, in the order of the coordinates of joints",
         units "N m, N";
-    in  external?: Vector::of(nv), _, "further generalised forces: base in world axes, joints",
-        units "N, N m";
+    in  external?: Vector::of(&nv), _, "further generalised forces", units "N, N m";
+    in  constraints?: ConstraintsBus::of(&ConstraintBus::new(&nv), &m), _,
+        "closed loops and held frames";
     out forces("f"): Vector::of(3 * k.clone()), "N", "contact forces on the robot, contact axes",
         frame "contact", shape "3k";
     ports.updates();
@@ -68,8 +68,6 @@ use crate::robot::shared_mass::{Mass, mass};
 )]
 #[parameters]
 pub struct ImplicitContact {
-    /// The robot.
-    pub robot: RobotName,
     /// The parameters of `CompliantContact`, as in `law: (mu: 0.7, stiffness: 1e6)`.
     pub law: CompliantContact,
 }
@@ -86,19 +84,26 @@ pub struct State {
     worst_residual: f64,
 }
 
-/// Work memory: what belongs to the contacts near the ground.
+/// Work memory. What belongs to the contacts near the ground comes first in each list.
 pub struct Scratch {
     near: Vec<usize>,
     laws: Vec<Law>,
     gaps: Vec<f64>,
+    response: Response,
+    /// Of all contacts: which are near, and which were, k.
+    active: Vec<f64>,
+    was_active: Vec<f64>,
+    /// Set to zero where a contact has no tangential rows, which this law does not ask.
+    friction: Vec<f64>,
+    /// J, 3k × nv, G, 3k × 3k, and the acceleration without contact forces, 3k.
     jacobian: Vec<f64>,
     inertia: Vec<f64>,
+    acceleration: Vec<f64>,
+    /// Of contacts near the ground.
+    near_inertia: Vec<f64>,
     free_velocity: Vec<f64>,
     velocity: Vec<f64>,
     forces: Vec<f64>,
-    no_force: Vec<f64>,
-    acceleration: Vec<f64>,
-    delassus: WeightedJacobian,
     method: Method,
 }
 
@@ -138,24 +143,30 @@ impl Block for ImplicitContact {
     type Scratch = Scratch;
 
     fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        self.law.check_friction(sizes.dim(&plan.k))
+        self.law.check_friction(sizes.dim(&plan.k))?;
+        check_torques(sizes.dim(&plan.nv), sizes.input(plan.tau))
     }
 
     fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Scratch {
-        let (count, model) = (sizes.dim(&plan.k), &plan.robot.model);
-        let (rows, nv) = (3 * count, model.velocity_dim());
+        let (count, nv) = (sizes.dim(&plan.k), sizes.dim(&plan.nv));
+        let is_closed = sizes.optional(plan.constraints).is_some();
+        let constraints = if is_closed { sizes.dim(&plan.m) } else { 0 };
+        let rows = 3 * count;
         Scratch {
             near: Vec::with_capacity(count),
             laws: Vec::with_capacity(count),
             gaps: Vec::with_capacity(count),
+            response: Response::new(count, constraints, nv),
+            active: vec![0.0; count],
+            was_active: vec![0.0; count],
+            friction: vec![0.0; count],
             jacobian: vec![0.0; rows * nv],
             inertia: vec![0.0; rows * rows],
+            acceleration: vec![0.0; rows],
+            near_inertia: vec![0.0; rows * rows],
             free_velocity: vec![0.0; rows],
             velocity: vec![0.0; rows],
             forces: vec![0.0; rows],
-            no_force: vec![0.0; nv],
-            acceleration: vec![0.0; nv],
-            delassus: WeightedJacobian::new(model.velocity_dim(), rows),
             method: Method::new(count),
         }
     }
@@ -172,41 +183,56 @@ impl Block for ImplicitContact {
         work.near.clear();
         work.laws.clear();
         work.gaps.clear();
+        std::mem::swap(&mut work.active, &mut work.was_active);
+        work.active.fill(0.0);
         for (i, contact) in points.iter().enumerate().filter(|(_, c)| is_near(c, dt)) {
             let (static_friction, dynamic_friction) = self.law.friction(i, contact.own_friction());
+            work.active[i] = 1.0;
             work.near.push(i);
             work.laws.push(Law { static_friction, dynamic_friction, ..plan.law });
             // J̇ν is in the velocity at the end, half of it in the way to there.
             work.gaps.push(contact.gap - 0.5 * dt * dt * contact.jacobian_dot_nu[2]);
+            work.acceleration[3 * i..3 * i + 3].copy_from_slice(contact.jacobian_dot_nu);
         }
+        let acting = Acting {
+            dynamics: &cx.inputs.get(plan.dynamics),
+            tau: cx.inputs.get(plan.tau),
+            external: cx.inputs.optional(plan.external),
+            constraints: cx.inputs.optional(plan.constraints),
+        };
+        let mut assembled = ContactRows {
+            active: &work.active,
+            jacobian: &mut work.jacobian,
+            bias: &mut work.acceleration,
+            inverse_inertia: &mut work.inertia,
+            was_active: Some(&work.was_active),
+            friction: &mut work.friction,
+        };
+        work.response.to_forces(&acting, &points, &mut assembled)?;
         if work.near.is_empty() {
             return Ok(());
         }
-        let (mass, model) = (cx.inputs.shared(plan.mass), &plan.robot.model);
-        let (rows, nv) = (3 * work.near.len(), model.velocity_dim());
-        let jacobian = &mut work.jacobian[..rows * nv];
+        let rows = 3 * work.near.len();
+        let (free, all) = (&mut work.free_velocity[..rows], 3 * points.len());
         for (a, &i) in work.near.iter().enumerate() {
-            let columns = points.get(i).jacobian.chunks_exact(3);
-            for (target, source) in jacobian.chunks_exact_mut(rows).zip(columns) {
-                target[3 * a..3 * a + 3].copy_from_slice(source);
-            }
-        }
-        let factor = mass.factor(&plan.robot)?;
-        let inertia = &mut work.inertia[..rows * rows];
-        contact_inverse_inertia(factor, jacobian, rows, &mut work.delassus, inertia);
-        let (tau, free) = (cx.inputs.get(plan.tau), &mut work.free_velocity[..rows]);
-        let acceleration = &mut work.acceleration;
-        let external = cx.inputs.optional(plan.external).unwrap_or(&work.no_force);
-        forward_dynamics(model, factor, &mass.opposing_force, tau, external, acceleration);
-        product(jacobian, acceleration, free);
-        for (a, &i) in work.near.iter().enumerate() {
-            let contact = points.get(i);
+            let velocity = points.leaf(i, ContactBus::VELOCITY);
             for axis in 0..3 {
-                let at = 3 * a + axis;
-                work.velocity[at] = contact.velocity[axis];
-                free[at] = contact.velocity[axis] + dt * (free[at] + contact.jacobian_dot_nu[axis]);
+                work.velocity[3 * a + axis] = velocity[axis];
+                free[3 * a + axis] = velocity[axis] + dt * work.acceleration[3 * i + axis];
             }
         }
+        let inertia = if rows == all {
+            &work.inertia[..]
+        } else {
+            let columns = work.near_inertia[..rows * rows].chunks_exact_mut(rows).enumerate();
+            for (j, column) in columns {
+                let from = &work.inertia[(3 * work.near[j / 3] + j % 3) * all..][..all];
+                for (to, &i) in column.as_chunks_mut::<3>().0.iter_mut().zip(&work.near) {
+                    to.copy_from_slice(&from[3 * i..3 * i + 3]);
+                }
+            }
+            &work.near_inertia[..rows * rows]
+        };
         let problem = ImplicitProblem {
             inverse_inertia: inertia,
             free_velocity: free,
@@ -252,10 +278,12 @@ mod tests {
     use crate::buses::ContactBus;
     use crate::contact::contact_point::ContactPoint;
     use crate::dynamics::forward_dynamics::{Algorithm, ForwardDynamics};
-    use crate::testing::contacts::{block, points};
+    use crate::dynamics::robot_dynamics::RobotDynamics;
+    use crate::testing::contacts::{block, dynamics, points};
     use crate::testing::robots::{Rig, States, go};
 
     const DT: f64 = 1e-3;
+    const MOTORS: [&str; 2] = ["motor_inertia", "motor_inertia_matrix"];
 
     fn law() -> Law {
         let law: CompliantContact = block(json!({ "mu": 0.7, "slip_speed": 0.05 }));
@@ -264,9 +292,11 @@ mod tests {
     }
 
     fn rig(step: f64) -> Rig {
-        let parameters = json!({ "robot": "go", "law": { "mu": 0.7, "slip_speed": 0.05 } });
-        let given = [("points", points(1, 18))];
-        let mut rig = Rig::with(block::<ImplicitContact>(parameters), &go(), &[], &given)
+        let parameters = json!({ "law": { "mu": 0.7, "slip_speed": 0.05 } });
+        let given =
+            [("points", points(1, 18)), ("tau", Type::vector(12)), ("dynamics", dynamics(18))];
+        let without = ["constraints"];
+        let mut rig = Rig::with(block::<ImplicitContact>(parameters), &go(), &without, &given)
             .unwrap_or_else(|invalid| panic!("{}", invalid.message));
         rig.step = step;
         rig
@@ -287,7 +317,13 @@ mod tests {
     }
 
     fn forces(rig: &mut Rig, q: &[f64], nu: &[f64], tau: &[f64], points: &[Vec<f64>]) -> Vec<f64> {
-        rig.set("state", &[q, nu]);
+        let mut dynamics =
+            Rig::new(block::<RobotDynamics>(json!({ "robot": "go" })), &go(), &MOTORS);
+        dynamics.set("state", &[q, nu]);
+        dynamics.output();
+        let leaves: Vec<_> = (0..DynamicsBus::LEAVES).map(|i| dynamics.leaf("bus", i)).collect();
+        let leaves: Vec<&[f64]> = leaves.iter().map(Vec::as_slice).collect();
+        rig.set("dynamics", &leaves);
         rig.set("tau", &[tau]);
         let leaves: Vec<&[f64]> = points.iter().map(Vec::as_slice).collect();
         rig.set("points", &leaves);
@@ -351,7 +387,7 @@ mod tests {
     #[test]
     fn a_law_that_contradicts_itself_is_refused() {
         let law = json!({ "mu": 0.7, "slide_speed": 0.001 });
-        let wrong = block::<ImplicitContact>(json!({ "robot": "go", "law": law }));
+        let wrong = block::<ImplicitContact>(json!({ "law": law }));
         let given = [("points", points(1, 18))];
         assert!(Rig::with(wrong, &go(), &[], &given).is_err());
     }

@@ -16,6 +16,7 @@ pub(crate) mod ground;
 pub(crate) mod hulls;
 mod impact;
 mod implicit_contact;
+mod response;
 pub(crate) mod shape;
 mod sole;
 
@@ -56,5 +57,5 @@ pub(crate) fn register(r: &mut Registry) {
     shelf.block::<GaussContact>("GaussContact(mu: 0.7)");
     shelf.ground::<Ground>();
     shelf.block::<Impact>("Impact(mu: 0.7)");
-    shelf.block::<ImplicitContact>("ImplicitContact(robot: \"go\", law: (mu: 0.7))");
+    shelf.block::<ImplicitContact>("ImplicitContact(law: (mu: 0.7))");
 }

@@ -1,28 +1,22 @@
 //! The problem of one step, from the buses.
 
 use legwork_block::{Fault, Inputs, Outcome, Outputs};
-use legwork_contact::{BounceProblem, Bounces, ContactAssembly, ContactRows};
+use legwork_contact::{BounceProblem, Bounces, ContactRows};
 use legwork_linalg::all_finite;
-use legwork_mechanics::{ClosedChain, PackedFactor};
 
 use super::{GaussContact, GaussContactPorts, Level};
-use crate::buses::{ContactBus, ContactPoints, ContactProblemBus};
-use crate::constraints::closed_chain::{closed_chain, read_rows};
+use crate::buses::{ContactBus, ContactProblemBus};
 use crate::contact::friction_cone::is_inscribed;
-use crate::dynamics::applied_force::applied_force;
+use crate::contact::response::{Acting, Response};
 
 /// Acceleration of free fall by which forces are scaled [m/s²]; it need not be the robot's own.
 pub(crate) const SCALE_GRAVITY: f64 = 9.81;
 
 /// Work memory of a [`GaussContact`].
 pub struct Work {
-    assembly: ContactAssembly,
-    tree: PackedFactor,
-    chain: ClosedChain,
+    response: Response,
     /// The parameter μ, k; empty if it is a signal.
     friction: Vec<f64>,
-    /// `C ν̇` of the motion without contact forces, nv.
-    motion: Vec<f64>,
     /// The output `active` as it was, k: where G and J may be other than zero.
     was_active: Vec<f64>,
     /// Restitution, normal velocity before and least after the step, k.
@@ -36,41 +30,13 @@ impl Work {
     /// Memory for `count` contacts and `constraints` of a robot with `nv` velocities.
     pub(super) fn new(count: usize, constraints: usize, nv: usize, friction: Vec<f64>) -> Self {
         Self {
-            assembly: ContactAssembly::new(count, nv),
-            tree: PackedFactor::new(nv),
-            chain: closed_chain(constraints, nv, 3 * count),
+            response: Response::new(count, constraints, nv),
             friction,
-            motion: vec![0.0; nv],
             was_active: vec![0.0; count],
             restitution: vec![0.0; count],
             approach: vec![0.0; count],
             separation: vec![f64::NAN; count],
             bounces: Bounces::new(count),
-        }
-    }
-}
-
-/// The Jacobians of all contacts below one another, 3k × nv: zero in those that are not `active`,
-/// which it is already in those that were not either, if that is known.
-pub(crate) fn stack_jacobian(
-    points: &ContactPoints<'_>,
-    (active, was_active): (&[f64], Option<&[f64]>),
-    jacobian: &mut [f64],
-) {
-    let rows = 3 * points.len();
-    for (i, &active) in active.iter().enumerate() {
-        if active == 0.0 && was_active.is_some_and(|was_active| was_active[i] == 0.0) {
-            continue;
-        }
-        let own = jacobian.chunks_exact_mut(rows).filter_map(|column| {
-            // Of known length, a copy is two instructions.
-            column[3 * i..].first_chunk_mut::<3>()
-        });
-        if active == 0.0 {
-            own.for_each(|to| *to = [0.0; 3]);
-        } else {
-            let columns = points.leaf(i, ContactBus::JACOBIAN).as_chunks().0;
-            own.zip(columns).for_each(|(to, from)| *to = *from);
         }
     }
 }
@@ -86,7 +52,7 @@ impl GaussContact {
         work: &mut Work,
     ) -> Outcome {
         let (dynamics, points) = (inputs.get(plan.dynamics), inputs.get(plan.points));
-        let Work { assembly, tree, chain, friction, motion, was_active, .. } = work;
+        let Work { response, friction, was_active, .. } = work;
         let Work { restitution, approach, separation, bounces, .. } = work;
         let [inertia, bias, mu, active, compliance, gap, scale, sides, inscribed, jacobian] =
             outputs.leaves([
@@ -105,7 +71,6 @@ impl GaussContact {
         inscribed[0] = f64::from(u8::from(is_inscribed(&plan.cone)));
 
         was_active.copy_from_slice(active);
-        let was_active = Some(&was_active[..]);
 
         // Which contacts act: those that are closed, and can touch the ground within the step.
         match inputs.optional(plan.mode) {
@@ -141,26 +106,21 @@ impl GaussContact {
                 *bias = slip * velocity + drift * acceleration;
             }
         }
-        stack_jacobian(&points, (active, was_active), jacobian);
-
-        // z = C⁻ᵀ (Sᵀτ + external − h); a robot in the air needs none.
-        let factor = dynamics.factor_by(tree)?;
-        if active.iter().any(|active| *active != 0.0) {
-            let external = inputs.optional(plan.external);
-            applied_force(&dynamics, inputs.get(plan.tau), external, motion)?;
-            factor.half_solve_in_place(motion);
-            read_rows(chain, inputs.optional(plan.constraints));
-            chain.eliminate(factor);
-        }
+        let acting = Acting {
+            dynamics: &dynamics,
+            tau: inputs.get(plan.tau),
+            external: inputs.optional(plan.external),
+            constraints: inputs.optional(plan.constraints),
+        };
         let mut rows = ContactRows {
             active,
             jacobian,
             bias,
             inverse_inertia: inertia,
-            was_active,
+            was_active: Some(was_active),
             friction: mu,
         };
-        let is_finite = assembly.respond(factor, motion, chain, &mut rows);
+        let is_finite = response.to_forces(&acting, &points, &mut rows)?;
         // A contact that bounces separates at v⁺ ≥ −e v, in place of a gap that is not negative.
         let free = |i: usize, bias: &[f64]| time_step * bias[3 * i + 2];
         let closes = |i: usize, v: f64, bias: &[f64]| {
@@ -197,13 +157,19 @@ impl GaussContact {
         }
         let ground = is_velocity.then_some((&plan.ground, &*gap));
         let regularisation = self.regularisation.value();
-        assembly.yield_rows(ground, time_step, regularisation, inertia, (bias, compliance));
+        response.assembly.yield_rows(
+            ground,
+            time_step,
+            regularisation,
+            inertia,
+            (bias, compliance),
+        );
 
         let floating = dynamics.floating_mass();
         scale[0] = match self.force_scale {
             Some(force) => force.value(),
             None if floating > 0.0 => floating * SCALE_GRAVITY / points.len().max(1) as f64,
-            None => SCALE_GRAVITY / assembly.mean_diagonal(inertia),
+            None => SCALE_GRAVITY / response.assembly.mean_diagonal(inertia),
         };
         let rest = [&*bias, compliance, gap, scale];
         if !(is_finite && rest.into_iter().all(all_finite)) {
