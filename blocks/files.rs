@@ -6,8 +6,15 @@ pub(crate) fn all() -> impl Iterator<Item = (&'static str, &'static [u8])> {
     FILES.into_iter().chain(legwork_diagrams::FILES)
 }
 
+/// Files that were built in once, and what stands in their place.
+pub(crate) const MOVED: [(&str, &str); 3] = [
+    ("masks/acceleration_contact.ron", "`std:masks/impact_contact.ron`"),
+    ("masks/compliant_contact.ron", "`std:masks/hertz_contact.ron` with slip_speed: \"1 cm/s\""),
+    ("masks/velocity_contact.ron", "`std:masks/gauss_contact.ron`"),
+];
+
 /// Those of this folder.
-const FILES: [(&str, &[u8]); 27] = [
+const FILES: [(&str, &[u8]); 24] = [
     ("robots/mini_cheetah.ron", include_bytes!("robots/mini_cheetah.ron")),
     ("robots/anymal_c.ron", include_bytes!("robots/anymal_c.ron")),
     ("robots/go2.ron", include_bytes!("robots/go2.ron")),
@@ -16,8 +23,6 @@ const FILES: [(&str, &[u8]); 27] = [
     ("robots/talos.ron", include_bytes!("robots/talos.ron")),
     ("robots/ur5.ron", include_bytes!("robots/ur5.ron")),
     ("interfaces/contact_law.ron", include_bytes!("interfaces/contact_law.ron")),
-    ("masks/acceleration_contact.ron", include_bytes!("masks/acceleration_contact.ron")),
-    ("masks/compliant_contact.ron", include_bytes!("masks/compliant_contact.ron")),
     ("masks/dead_time_process.ron", include_bytes!("masks/dead_time_process.ron")),
     ("masks/feed_forward_pid.ron", include_bytes!("masks/feed_forward_pid.ron")),
     ("masks/gauss_contact.ron", include_bytes!("masks/gauss_contact.ron")),
@@ -33,6 +38,5 @@ const FILES: [(&str, &[u8]); 27] = [
     ("masks/rate_limited_setpoint.ron", include_bytes!("masks/rate_limited_setpoint.ron")),
     ("masks/robot_with_contacts.ron", include_bytes!("masks/robot_with_contacts.ron")),
     ("masks/second_order_low_pass.ron", include_bytes!("masks/second_order_low_pass.ron")),
-    ("masks/velocity_contact.ron", include_bytes!("masks/velocity_contact.ron")),
     ("variants/contact_solvers.ron", include_bytes!("variants/contact_solvers.ron")),
 ];

@@ -98,4 +98,7 @@ pub fn register(r: &mut Registry) {
     for (path, bytes) in files::all() {
         r.file(path, bytes);
     }
+    for (path, instead) in files::MOVED {
+        r.moved_file(path, instead);
+    }
 }

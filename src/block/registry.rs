@@ -131,6 +131,7 @@ pub struct Registry {
     resources: BTreeMap<&'static str, ResourceEntry>,
     types: BTreeMap<&'static str, NamedType>,
     files: BTreeMap<&'static str, &'static [u8]>,
+    moved: BTreeMap<&'static str, &'static str>,
     absent: BTreeMap<&'static str, &'static str>,
     table_player: Option<&'static str>,
     ground: Option<ResourceEntry>,
@@ -184,6 +185,17 @@ impl Registry {
     pub fn file(&mut self, path: &'static str, bytes: &'static [u8]) -> &mut Self {
         self.files.insert(path, bytes);
         self
+    }
+
+    /// Says what stands in the place of a built-in file that was there once.
+    pub fn moved_file(&mut self, path: &'static str, instead: &'static str) -> &mut Self {
+        self.moved.insert(path, instead);
+        self
+    }
+
+    /// What stands in the place of a built-in file, if it was there once.
+    pub fn file_instead(&self, path: &str) -> Option<&'static str> {
+        self.moved.get(path).copied()
     }
 
     /// All shelves, in the order in which they were added.

@@ -194,6 +194,9 @@ impl<'a> Loader<'a> {
             return match self.registry.find_file(inner) {
                 Some(bytes) => Ok((name.to_owned(), built_in(bytes))),
                 None => {
+                    if let Some(instead) = self.registry.file_instead(inner) {
+                        return Err(format!("`{name}` is no more: take {instead}"));
+                    }
                     let near = legwork_block::nearest(inner, self.registry.files());
                     let near =
                         near.map_or(String::new(), |near| format!("; did you mean `std:{near}`?"));

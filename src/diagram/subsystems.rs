@@ -33,7 +33,7 @@ impl Find<'_> {
         let path = || [&frame.prefix, name].concat();
         match item {
             Item::Hole { choice, .. } => self.subsystem(frame, name, choice),
-            Item::Composite { inside, outs } => {
+            Item::Composite { inside, outs, .. } => {
                 let outer = self.resolver.tree.frames[*inside].inputs.as_ref();
                 let inputs = outer.into_iter().flat_map(|outer| {
                     outer

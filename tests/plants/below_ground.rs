@@ -39,8 +39,9 @@ fn drop(ground: &str, stiffness: f64, place: &str) -> (Vec<Warning>, Vec<(f64, V
                     collect: {{ "points": Array("point.contact"), "J": Stack("point.jacobian") }},
                 ),
                 {moved}
+                "dyn": RobotDynamics(robot: "go", in: {{ "state": "body.state" }}),
                 "contact": Mask(file: "std:masks/gauss_contact.ron", robot: "go", qp: ActiveSetQp(),
-                    in: {{ "state": "body.state", "points": "foot.points", "tau": "pd.tau" }}),
+                    in: {{ "dynamics": "dyn.bus", "points": "foot.points", "tau": "pd.tau" }}),
                 "accel": ForwardDynamics(robot: "go", in: {{ "state": "body.state",
                     "tau": "pd.tau", "J": "foot.J", "f": "contact.f" }}),
                 "body": FloatingBase(

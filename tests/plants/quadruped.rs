@@ -174,9 +174,10 @@ const ICUB: &str = r#"Diagram(
             body: { "point": ContactPoint(robot: "icub", frame: "=sole", shape: Point, at: ["=x", "=y", 0.0], in: { "state": "body.state" }) },
             collect: { "points": Array("point.contact"), "J": Stack("point.jacobian") },
         ),
+        "dyn": RobotDynamics(robot: "icub", in: { "state": "body.state" }),
         "contact": Mask(
             file: "std:masks/gauss_contact.ron", robot: "icub", mu: 0.5, cone: Pyramid(), qp: PrincipalPivoting(),
-            in: { "state": "body.state", "points": "corner.points", "tau": "idle.y" },
+            in: { "dynamics": "dyn.bus", "points": "corner.points", "tau": "idle.y" },
         ),
         "accel": ForwardDynamics(robot: "icub", in: { "state": "body.state", "tau": "idle.y", "J": "corner.J", "f": "contact.f" }),
         "body": FloatingBase(robot: "icub", init: (place: FeetAbove("5 mm")), in: { "nu_dot": "accel.nu_dot" }),

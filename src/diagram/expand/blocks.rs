@@ -9,7 +9,7 @@ use legwork_block::{
 };
 use smallvec::SmallVec;
 
-use super::unresolved::{Unresolved, not_among, not_connected};
+use super::unresolved::{Unresolved, not_among};
 use super::{
     Assertion, AssertionOf, Expander, PendingAssertion, PendingCopies, PendingInputs, Resolver,
 };
@@ -377,9 +377,7 @@ fn assertion(
     };
     diagnostics.extend(match unresolved {
         Unresolved::Absent { .. } if is_optional => None,
-        Unresolved::Absent { span, .. } => {
-            Some(not_connected(span, &format!("{what} not connected")))
-        }
+        Unresolved::Absent { span, port } => Some(port.missing(span, Some(&what))),
         // A block inside that reads the input says so.
         Unresolved::NoOutput(found) if diagnostics.iter().any(|known| *known == *found) => None,
         Unresolved::NoOutput(found) => {

@@ -81,7 +81,9 @@ impl Expander<'_> {
             None => BTreeMap::new(),
         };
         self.check_outputs(&interface, &outs);
-        Item::Composite { inside: frame, outs }
+        let absent = interface.optional_outputs.iter().filter(|name| !outs.contains_key(*name));
+        let absent = absent.cloned().collect();
+        Item::Composite { inside: frame, outs, absent }
     }
 
     /// Reports what is connected to inputs that the part at `path` does not declare.
@@ -133,7 +135,9 @@ impl Expander<'_> {
                 continue;
             };
             let what = format!("output `{name}` of `{path}`");
-            let of = AssertionOf::path(entry.value, inside);
+            let (path, is_optional) =
+                (entry.value.clone(), interface.optional_outputs.contains(name));
+            let of = AssertionOf::Path { path, frame: inside, is_optional };
             self.assert_port(of, entry.value.span, ty, inner, what, "wrong-type");
             outs.insert(name.to_owned(), entry.value.clone());
         }
@@ -142,7 +146,9 @@ impl Expander<'_> {
 
     /// Reports declared outputs that come from nowhere.
     pub(super) fn check_outputs(&mut self, interface: &Interface, outs: &BTreeMap<String, Node>) {
-        for (name, ty) in interface.outputs.iter().filter(|(name, _)| !outs.contains_key(*name)) {
+        let is_missing =
+            |name: &str| !outs.contains_key(name) && !interface.optional_outputs.contains(name);
+        for (name, ty) in interface.outputs.iter().filter(|(name, _)| is_missing(name)) {
             let message =
                 format!("output `{name}` is declared, but `out` does not say where it comes from");
             self.report(

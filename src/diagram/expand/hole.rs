@@ -1,5 +1,6 @@
 //! Holes and variants: a `Use` and the choice that fills it.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use legwork_block::{
@@ -50,7 +51,12 @@ impl Expander<'_> {
         let (interface, interface_env) = self.interface(interface, &declared_with);
         let sources = part.inputs.unwrap_or_default();
         self.check_inputs(at, &interface, &sources, part.at, Some(&name), &interface_env);
-        for (output, ty) in &interface.outputs {
+        let lacks = |name: &str| {
+            interface.optional_outputs.contains(name) && !self.has_output(&choice, name)
+        };
+        let (absent, outs): (BTreeSet<String>, BTreeSet<String>) =
+            interface.outputs.keys().cloned().partition(|name| lacks(name));
+        for (output, ty) in interface.outputs.iter().filter(|(name, _)| !absent.contains(*name)) {
             let text = format!("{}.{output}", path_tail(path));
             let place = Place::from(hole.choice.span);
             let source = Node {
@@ -59,11 +65,25 @@ impl Expander<'_> {
             };
             let what = format!("output `{output}` that the interface of `{name}` declares");
             let code = "variant-interface";
-            let of = AssertionOf::path(&source, frame);
+            let is_optional = interface.optional_outputs.contains(output);
+            let of = AssertionOf::Path { path: source.clone(), frame, is_optional };
             self.assert_port(of, source.span, ty, &interface_env, what, code);
         }
-        let outs = interface.outputs.keys().cloned().collect();
-        Item::Hole { choice: Box::new(choice), outs, name }
+        let outs = outs.into_iter().collect();
+        Item::Hole { choice: Box::new(choice), outs, absent, name }
+    }
+
+    /// Whether an item has this output. One with mistakes may have any.
+    fn has_output(&self, item: &Item, name: &str) -> bool {
+        match item {
+            Item::Block(block) => {
+                self.blocks[*block].declaration.outputs.iter().any(|output| output.name == name)
+            }
+            Item::Composite { outs, .. } => outs.contains_key(name),
+            Item::Hole { outs, .. } => outs.iter().any(|out| out == name),
+            Item::ForEach { collected, .. } => collected.contains_key(name),
+            Item::Share { .. } | Item::Broken => true,
+        }
     }
 
     /// Tells at what fills a hole that it does not take what the mask hands to it: who fills it

@@ -25,6 +25,8 @@ construct! {
         file: Text<'n> = required(
             "where is the interface?", "Interface(file: \"std:interfaces/contact_law.ron\", …)"
         ),
+        /// Of a hole: what fills it if the user of the mask does not.
+        default: Option<&'n Node>,
     }
 }
 

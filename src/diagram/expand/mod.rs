@@ -268,12 +268,6 @@ enum AssertionOf {
     Block(BlockId),
 }
 
-impl AssertionOf {
-    fn path(path: &Node, frame: FrameId) -> Self {
-        Self::Path { path: path.clone(), frame, is_optional: false }
-    }
-}
-
 /// A block that joins copies, whose source in each copy is still text.
 struct PendingCopies {
     block: BlockId,

@@ -4,7 +4,7 @@
 use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Span, Type};
 
 use super::tree::{Collected, Frame, Item, Tree};
-use super::unresolved::{Resolved, Unresolved, listed, not_among};
+use super::unresolved::{AbsentPort, Resolved, Unresolved, listed, not_among};
 use crate::ids::{BlockId, FrameId, Id, IdVec, OutputId};
 use crate::network::{NetworkBlock, PortPart, Select, Source, source_text};
 use crate::path::{self, PathStep, SignalText};
@@ -218,7 +218,8 @@ impl Resolver<'_> {
                 }
                 let Some(node) = outer.sources.get(name) else {
                     if outer.optional.contains(name) {
-                        return Err(Unresolved::Absent { span: path.span, input: name.to_owned() });
+                        let port = AbsentPort::Input(name.to_owned());
+                        return Err(Unresolved::Absent { span: path.span, port });
                     }
                     // Declared, but not connected: that is reported where it is not connected.
                     if outer.declared.iter().any(|known| known == name) {
@@ -280,7 +281,14 @@ impl Resolver<'_> {
                 port.select.push(Select::Part { index: *index, count: *count });
                 self.select_further(Source::Port(port), rest, path)
             }
-            Item::Hole { choice, outs, name: hole } => {
+            Item::Hole { absent, .. } | Item::Composite { absent, .. }
+                if let Some(PathStep::Name(out)) = rest.first()
+                    && absent.contains(*out) =>
+            {
+                let port = AbsentPort::Output((*out).to_owned(), name.to_owned());
+                Err(Unresolved::Absent { span: path.span, port })
+            }
+            Item::Hole { choice, outs, name: hole, .. } => {
                 match rest.first() {
                     Some(PathStep::Name(out)) if deep || outs.iter().any(|known| known == out) => {}
                     Some(PathStep::Name(out)) => {
@@ -295,13 +303,14 @@ impl Resolver<'_> {
                 }
                 self.item_source(choice, name, rest, path, deep, depth + 1)
             }
-            Item::Composite { inside, outs } => {
+            Item::Composite { inside, outs, .. } => {
                 let Some(PathStep::Name(out)) = rest.first() else {
                     let outs = outs.keys().map(String::as_str);
                     return Err(name_a_port(name, path, outs).into());
                 };
                 if let Some(node) = outs.get(*out) {
-                    let source = self.source_at(*inside, node, deep, depth + 1)?;
+                    let source = self.source_at(*inside, node, deep, depth + 1);
+                    let source = source.map_err(|found| found.of_output(out, name, path.span))?;
                     return self.select_further(source, &rest[1..], path);
                 }
                 if deep && let Some(item) = self.tree.frames[*inside].items.get(*out) {

@@ -80,13 +80,17 @@ pub(crate) enum Item {
         inside: FrameId,
         /// Path of each output, read inside.
         outs: BTreeMap<String, Node>,
+        /// Optional outputs that it does not have.
+        absent: BTreeSet<String>,
     },
     /// A hole filled by a choice, seen through the declared outputs.
     Hole {
         /// The choice.
         choice: Box<Item>,
-        /// Declared outputs.
+        /// Declared outputs, without those that are `absent`.
         outs: Vec<String>,
+        /// Optional outputs that the choice does not have.
+        absent: BTreeSet<String>,
         /// The hole's name.
         name: String,
     },

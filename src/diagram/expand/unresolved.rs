@@ -8,31 +8,66 @@ use crate::network::Source;
 /// A source, or why there is none.
 pub(crate) type Resolved = Result<Source, Unresolved>;
 
+/// An optional port that is not there.
+pub(crate) enum AbsentPort {
+    /// An input of a mask that its user has not connected.
+    Input(String),
+    /// An output that a mask, or what fills a hole, does not have: its name, and that of the part.
+    Output(String, String),
+}
+
+impl AbsentPort {
+    /// That it is missing where an input must be connected, in a sentence that begins with `what`
+    /// if it is given.
+    pub(super) fn missing(&self, at: Span, what: Option<&str>) -> Diagnostic {
+        let (text, hint) = match self {
+            Self::Input(name) => (
+                format!("`^{name}` is not connected"),
+                "the mask's own input is optional, and its user has not connected it".to_owned(),
+            ),
+            Self::Output(name, part) => (
+                format!("`{part}` has no output `{name}`"),
+                format!("this output of `{part}` is optional, and what stands there has none"),
+            ),
+        };
+        let text = what.map_or(text, |what| format!("{what} not connected"));
+        Diagnostic::error("missing-input", at, text).hint(hint)
+    }
+}
+
 /// Why a path leads to no source.
 pub(crate) enum Unresolved {
     /// A mistake in the path.
     Wrong(Box<Diagnostic>),
     /// The block is there, but has no such output.
     NoOutput(Box<Diagnostic>),
-    /// It leads to an optional input of a mask that its user has not connected.
+    /// It leads to an optional port that is not there.
     Absent {
-        /// Where the input is read.
+        /// Where the port is read.
         span: Span,
-        /// Its name.
-        input: String,
+        /// Which it is.
+        port: AbsentPort,
     },
     /// It leads to something whose own mistakes are reported already.
     Reported,
 }
 
 impl Unresolved {
+    /// That of the output `name` of `part` which leads here: it is absent where the path is read.
+    pub(super) fn of_output(self, name: &str, part: &str, span: Span) -> Self {
+        match self {
+            Self::Absent { port: AbsentPort::Output(..), .. } => {
+                Self::Absent { span, port: AbsentPort::Output(name.to_owned(), part.to_owned()) }
+            }
+            other => other,
+        }
+    }
+
     /// What is to be reported. An input that must be connected may not lead to one that is not.
     pub(crate) fn diagnostic(self) -> Option<Diagnostic> {
         match self {
             Self::Wrong(diagnostic) | Self::NoOutput(diagnostic) => Some(*diagnostic),
-            Self::Absent { span, input } => {
-                Some(not_connected(span, &format!("`^{input}` is not connected")))
-            }
+            Self::Absent { span, port } => Some(port.missing(span, None)),
             Self::Reported => None,
         }
     }
@@ -42,12 +77,6 @@ impl From<Diagnostic> for Unresolved {
     fn from(diagnostic: Diagnostic) -> Self {
         Self::Wrong(Box::new(diagnostic))
     }
-}
-
-/// An input that must be connected leads to an optional input of a mask that is not.
-pub(super) fn not_connected(at: Span, message: &str) -> Diagnostic {
-    Diagnostic::error("missing-input", at, message.to_owned())
-        .hint("the mask's own input is optional, and its user has not connected it")
 }
 
 /// A name that is not among the known ones; these stand in the advice behind `has`, such as

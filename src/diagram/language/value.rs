@@ -249,7 +249,8 @@ construct! {
     pub(crate) struct Ports<'n> {
         /// Each input: its type, or `Port(…)`. One in `Optional(…)` need not be connected.
         inputs as "in": Option<Entries<'n, OfPorts>>,
-        /// Each output: its type, or `Port(…)`.
+        /// Each output: its type, or `Port(…)`. One in `Optional(…)` may be absent from what fills a
+        /// hole, or from `out:` of a mask; inputs that need not be connected are then not.
         outputs as "out": Option<Entries<'n, OfPorts>>,
         /// Of a hole: what fills it if the user of the mask does not.
         default: Option<&'n Node>,
@@ -320,6 +321,8 @@ pub(crate) struct Interface {
     pub(crate) outputs: IndexMap<String, Declared>,
     /// Inputs that need not be connected: `Optional("Vector(3)")`.
     pub(crate) optional: BTreeSet<String>,
+    /// Outputs that need not be there.
+    pub(crate) optional_outputs: BTreeSet<String>,
 }
 
 impl<'n> Read<'n> for Interface {
@@ -349,7 +352,11 @@ impl<'n> Read<'n> for Interface {
             interface.inputs.insert(name.to_owned(), port);
         }
         for Entry { name, value, .. } in ports.outputs.iter().flat_map(Entries::iter) {
-            let Some(port) = Declared::read(value, found) else { continue };
+            let optional = only_argument(value, "Optional");
+            let Some(port) = Declared::read(optional.unwrap_or(value), found) else { continue };
+            if optional.is_some() {
+                interface.optional_outputs.insert(name.to_owned());
+            }
             if let Some(default) = &port.default {
                 let message = "an output has no default: `out:` says where it comes from";
                 found.push(Diagnostic::error("unknown-field", default.span, message));
