@@ -21,8 +21,9 @@ mod variant;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
+use std::marker::PhantomData;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, DeserializeSeed};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::value::{Node, Scope};
@@ -44,9 +45,20 @@ pub fn bind<T: DeserializeOwned>(
     skip: &[&str],
     diagnostics: &mut Diagnostics,
 ) -> Option<T> {
+    bind_by(PhantomData::<T>, node, scope, skip, diagnostics)
+}
+
+/// As [`bind`], by a seed, which reads the value several times if there are mistakes.
+pub(crate) fn bind_by<T>(
+    seed: impl for<'de> DeserializeSeed<'de, Value = T> + Copy,
+    node: &Node,
+    scope: &dyn Scope,
+    skip: &[&str],
+    diagnostics: &mut Diagnostics,
+) -> Option<T> {
     let mut bound = None;
     read_until_known(node, scope, skip, diagnostics, &mut |reader| {
-        bound = Some(T::deserialize(reader)?);
+        bound = Some(seed.deserialize(reader)?);
         Ok(())
     })
     .then_some(bound)

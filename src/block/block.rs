@@ -43,6 +43,11 @@ pub trait Block: Send + Sync + Sized + 'static {
     /// Work memory.
     type Scratch: Send + 'static;
 
+    /// Name in diagrams of this block, if one type is registered under several names.
+    fn kind(&self) -> &'static str {
+        Self::KIND
+    }
+
     /// Declares ports, state, rate and guards.
     ///
     /// # Errors

@@ -216,7 +216,7 @@ pub fn erase<B: Block>(block: B) -> Arc<dyn ErasedBlock> {
 
 impl<B: Block> ErasedBlock for B {
     fn kind(&self) -> &'static str {
-        B::KIND
+        Block::kind(self)
     }
 
     fn plan(
@@ -235,7 +235,7 @@ struct Planned<B: Block> {
 
 impl<B: Block> PlannedBlock for Planned<B> {
     fn kind(&self) -> &'static str {
-        B::KIND
+        Block::kind(&*self.block)
     }
 
     fn acts(&self) -> bool {

@@ -1,12 +1,13 @@
 //! The explicit list of what a program knows: blocks, robots' file kinds, types, built-in files.
 
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, DeserializeSeed};
 
-use crate::binder::bind;
+use crate::binder::{bind, bind_by};
 use crate::block::Block;
 use crate::diagnostic::Diagnostics;
 use crate::fault::Invalid;
@@ -37,14 +38,17 @@ pub struct BlockKind {
     /// A small example as a diagram writes it, which plans on its own.
     pub example: &'static str,
     /// Parameters with their descriptions, units and defaults.
-    pub schema: fn() -> Schema,
+    pub schema: Arc<dyn Fn() -> Schema + Send + Sync>,
     /// Makes the block from its fields in the file. `skip` names fields that the engine takes.
     pub bind: BindBlock,
 }
 
 /// Makes a block from its fields in a file; what is wrong goes to the diagnostics.
-pub type BindBlock =
-    fn(&Node, &dyn Scope, &[&str], &mut Diagnostics) -> Option<Arc<dyn ErasedBlock>>;
+pub type BindBlock = Arc<
+    dyn Fn(&Node, &dyn Scope, &[&str], &mut Diagnostics) -> Option<Arc<dyn ErasedBlock>>
+        + Send
+        + Sync,
+>;
 
 /// A kind of resource, such as `Urdf`: parameters that load into something blocks share.
 pub trait ResourceKind: DeserializeOwned + JsonSchema {
@@ -88,7 +92,7 @@ pub type LoadResource = fn(
 
 /// The schema of a type with those of the types inside, as `schemars::schema_for!` makes it, which
 /// would be compiled once for each kind.
-fn whole_schema(title: &str, make: fn(&mut SchemaGenerator) -> Schema) -> Schema {
+fn whole_schema(title: &str, make: &dyn Fn(&mut SchemaGenerator) -> Schema) -> Schema {
     let mut generator = SchemaGenerator::default();
     let mut schema = make(&mut generator);
     let object = schema.ensure_object();
@@ -262,16 +266,31 @@ impl ShelfMut<'_> {
         &mut self,
         example: &'static str,
     ) -> &mut Self {
+        self.kind(B::KIND, example, B::json_schema, PhantomData::<B>)
+    }
+
+    /// Adds a kind of block by the schema of its parameters and a seed that reads them: one type
+    /// can be several kinds, see [`Block::kind`].
+    pub fn kind<B: Block, S>(
+        &mut self,
+        kind: &'static str,
+        example: &'static str,
+        schema: impl Fn(&mut SchemaGenerator) -> Schema + Send + Sync + 'static,
+        seed: S,
+    ) -> &mut Self
+    where
+        S: for<'de> DeserializeSeed<'de, Value = B> + Copy + Send + Sync + 'static,
+    {
         let entry = BlockKind {
-            kind: B::KIND,
+            kind,
             shelf: self.shelf,
             example,
-            schema: || whole_schema(&B::schema_name(), B::json_schema),
-            bind: |node, scope, skip, diagnostics| {
-                bind::<B>(node, scope, skip, diagnostics).map(erase)
-            },
+            schema: Arc::new(move || whole_schema(kind, &schema)),
+            bind: Arc::new(move |node, scope, skip, diagnostics| {
+                bind_by(seed, node, scope, skip, diagnostics).map(erase)
+            }),
         };
-        self.registry.blocks.insert(B::KIND, entry);
+        self.registry.blocks.insert(kind, entry);
         self
     }
 
@@ -297,7 +316,7 @@ impl ShelfMut<'_> {
         ResourceEntry {
             kind: R::KIND,
             shelf: self.shelf,
-            schema: || whole_schema(&R::schema_name(), R::json_schema),
+            schema: || whole_schema(&R::schema_name(), &R::json_schema),
             load: |node, scope, name, files, others, diagnostics| {
                 bind::<R>(node, scope, &["doc"], diagnostics)
                     .map(|kind| kind.load(name, files, others))
