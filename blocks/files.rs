@@ -14,7 +14,7 @@ pub(crate) const MOVED: [(&str, &str); 3] = [
 ];
 
 /// Those of this folder.
-const FILES: [(&str, &[u8]); 24] = [
+const FILES: [(&str, &[u8]); 23] = [
     ("robots/mini_cheetah.ron", include_bytes!("robots/mini_cheetah.ron")),
     ("robots/anymal_c.ron", include_bytes!("robots/anymal_c.ron")),
     ("robots/go2.ron", include_bytes!("robots/go2.ron")),
@@ -38,5 +38,4 @@ const FILES: [(&str, &[u8]); 24] = [
     ("masks/rate_limited_setpoint.ron", include_bytes!("masks/rate_limited_setpoint.ron")),
     ("masks/robot_with_contacts.ron", include_bytes!("masks/robot_with_contacts.ron")),
     ("masks/second_order_low_pass.ron", include_bytes!("masks/second_order_low_pass.ron")),
-    ("variants/contact_solvers.ron", include_bytes!("variants/contact_solvers.ron")),
 ];

@@ -11,8 +11,8 @@ use legwork_contact::{
 };
 use legwork_mechanics::pack_dense;
 use legwork_qp::{
-    CIRCULAR_SIDES, CircularByPyramids, Cone, ConeShape, ContactProblem, ContactSolver,
-    Outcome as Solution, Problem, PyramidActiveSet, Status,
+    CIRCULAR_SIDES, CircularByPyramids, Cone, ConeShape, ContactMethod, Given, Outcome as Solution,
+    Problem, PyramidActiveSet, Status,
 };
 use serde::{Deserialize, Serialize};
 
@@ -147,13 +147,9 @@ struct Called<'a> {
     fault: Option<Box<Fault>>,
 }
 
-impl ContactSolver for Called<'_> {
-    fn accepts(&self, _: &ConeShape) -> bool {
-        // The type of the argument names the cone.
-        true
-    }
-
-    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Solution {
+impl ContactMethod for Called<'_> {
+    fn solve_warm(&mut self, given: &Given<'_>, _: &mut [f64], forces: &mut [f64]) -> Solution {
+        let problem = &given.problem;
         catch(&mut self.fault, || {
             self.solve.write(&mut self.call, problem, |i| i);
             self.solve.run(&mut self.call, |i| i, forces)?;
@@ -191,7 +187,7 @@ pub struct State {
 /// Work memory of an [`Impact`].
 pub struct Scratch {
     law: Law,
-    solver: Box<dyn ContactSolver + Send>,
+    solver: Box<dyn ContactMethod + Send>,
     response: Response,
     /// M and its factor, if that on the bus has damping or springs in it, which no impulse feels.
     mass: Vec<f64>,
@@ -351,7 +347,7 @@ impl Block for Impact {
         let (count, nv) = (sizes.dim(&plan.k), sizes.dim(&plan.nv));
         // `plan` has accepted the cone, `check` the friction.
         let cone = cone_shape(self.cone()).unwrap_or_else(|_| ConeShape::circular());
-        let solver: Box<dyn ContactSolver + Send> = match self.cone() {
+        let solver: Box<dyn ContactMethod + Send> = match self.cone() {
             Cone::Pyramid { sides, .. } => Box::new(PyramidActiveSet::new(count, sides)),
             Cone::Circular => Box::new(CircularByPyramids::new(
                 PyramidActiveSet::new(count, CIRCULAR_SIDES),

@@ -18,6 +18,7 @@ use legwork_qp::{ConeProgram, ContactProblem, Lcp, Outcome as Solution, Status};
 
 use crate::buses::ContactProblemBus;
 use crate::contact::friction_cone::is_inscribed;
+use crate::solvers::contact_solver::LIST;
 
 /// A result of a call, or the fault of a block inside.
 pub(crate) type Called = Result<Solution, Box<Fault>>;
@@ -84,8 +85,7 @@ impl ContactFunction {
         ports.note_result(forces).frame("contact");
         ports.function_hint(
             function,
-            "bind a solver of contact problems: ActiveSetQp, PrincipalPivoting, StewartTrinkle, \
-             Lemke, ClarabelQp, ProjectedGaussSeidel, AcceleratedGradient or CoulombContact",
+            &format!("bind a solver of contact problems: {} or CoulombContact", *LIST),
         );
         Self { function, problem, forces }
     }

@@ -1,29 +1,108 @@
-//! What the solver blocks of the contact problem share: ports, warm starts, policies for failures.
+//! The solvers of the contact problem: one block for all methods of the table, and what it shares
+//! with `CoulombContact`: warm starts, circular cones, policies for failures.
 //!
 //! A solver block is a method and a policy. The method solves `ContactProblem`s, from a warm start
 //! if it can. The policy says what happens when it does not solve; a policy `Fallback` hands the
 //! problem to another solver block, whose own policy then rules.
 
-mod method;
+mod kinds;
 mod policy;
-mod solver_block;
+
+use std::convert::Infallible;
 
 use legwork_block::{
-    Block, Dim, Fault, Functions, In, Inputs, Out, Outcome, OutputCx, Ports, Sizes, Vector,
+    Block, Dim, Fault, Functions, In, Inputs, Invalid, Out, Outcome, OutputCx, Ports, Sizes, Vector,
 };
+use legwork_mechanics::{MassFactorRef, PackedFactor};
+use legwork_qp::complementarity::HalfInverseMass;
 use legwork_qp::{
-    CIRCULAR_SIDES, CircularPasses, Cone, ConeShape, ContactProblem, ContactProblemData,
-    Outcome as Solution, Problem, PyramidFit, Status,
+    BoxedMethod, Budget, CIRCULAR_SIDES, CircularPasses, Cone, ConeShape, Cones, ContactProblem,
+    ContactProblemData, Given, MassView, Outcome as Solution, Problem, ProblemSize, PyramidFit,
+    Settings, Status,
 };
 
 use crate::buses::ContactProblemBus;
 use crate::contact::friction_cone::{cone_shape, is_inscribed};
-use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState, Verdict};
-pub(crate) use method::{COLD, Cones, Given, Method, ProblemSize, SolverBlock, accepted};
+use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState, Verdict, solver_functions};
+use kinds::{Common, Kind};
+pub(crate) use kinds::{LIST, register, register_choices};
 pub(crate) use policy::OnFail;
-pub(crate) use solver_block::{solver_block, solver_memory, solver_plan};
 
-/// Ports of a solver block; `C` is what a block calls that solves by other means than a [`Method`].
+/// A solver of contact problems, by one of [`legwork_qp::METHODS`].
+#[derive(Debug, Clone)]
+pub struct ContactSolver {
+    kind: &'static Kind,
+    settings: Settings,
+    common: Common,
+}
+
+impl ContactSolver {
+    /// What to do when it does not solve.
+    fn on_fail(&self) -> &OnFail {
+        &self.common.on_fail
+    }
+
+    fn policy(&self) -> Policy {
+        self.common.on_fail.policy(self.kind.method.kind, self.common.dump)
+    }
+
+    /// How many numbers it keeps for problems of this size.
+    fn numbers(&self, size: ProblemSize) -> u64 {
+        let own = (self.kind.method.memory)(size);
+        let (rows, nv) = (3 * size.contact_count as u64, size.velocity_dim as u64);
+        match self.kind.method.cones {
+            Cones::All => own,
+            Cones::Pyramids => {
+                let passes = CircularPasses::numbers(size.contact_count as u64) + rows * nv;
+                own.saturating_add(passes)
+            }
+        }
+    }
+}
+
+impl Block for ContactSolver {
+    const KIND: &'static str = "ContactSolver";
+    type Plan = SolverPlan;
+    type State = SolverState;
+    type Memo = SolverMemo;
+    type Scratch = SolverScratch;
+
+    fn kind(&self) -> &'static str {
+        self.kind.method.kind
+    }
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<SolverPlan, Invalid> {
+        let asked = Asked::new(ports);
+        let io = self.kind.declare(&self.common, ports, &asked);
+        let verdict = Verdict::of(io.status, io.iterations, io.residual);
+        let in_minor_steps = self.common.in_minor_steps;
+        Ok(asked.plan(ports, in_minor_steps, (io.problem, io.f), verdict, self.policy(), ()))
+    }
+
+    fn state(&self, plan: &SolverPlan, sizes: &Sizes<'_>) -> SolverState {
+        plan.state(sizes)
+    }
+
+    fn memo(&self, plan: &SolverPlan, sizes: &Sizes<'_>) -> SolverMemo {
+        plan.memo(sizes)
+    }
+
+    fn scratch(&self, plan: &SolverPlan, sizes: &Sizes<'_>) -> SolverScratch {
+        SolverScratch::new((), chain(self), plan.size(sizes))
+    }
+
+    fn memory(&self, plan: &SolverPlan, sizes: &Sizes<'_>) -> u64 {
+        chain_memory(chain(self), plan.size(sizes), sizes)
+    }
+
+    fn output(&self, plan: &SolverPlan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        output(plan, cx, None)
+    }
+
+    solver_functions!();
+}
+
+/// Ports of a solver block; `C` is what a block calls that solves by other means than a method.
 pub struct SolverPlan<C = ()> {
     pub(crate) problem: In<ContactProblemBus>,
     pub(crate) forces: Out<Vector>,
@@ -39,12 +118,23 @@ pub struct SolverPlan<C = ()> {
 impl<C> SolverPlan<C> {
     /// The dimensions that inference found.
     pub(crate) fn size(&self, sizes: &Sizes<'_>) -> ProblemSize {
-        ProblemSize { contact_count: sizes.dim(&self.count), velocity_dim: sizes.dim(&self.nv) }
+        let (contact_count, velocity_dim) = (sizes.dim(&self.count), sizes.dim(&self.nv));
+        ProblemSize { contact_count, sides: CIRCULAR_SIDES, velocity_dim }
+    }
+
+    /// The state of every block with these ports.
+    pub(crate) fn state(&self, sizes: &Sizes<'_>) -> SolverState {
+        SolverState::new(3 * sizes.dim(&self.count), 0)
+    }
+
+    /// The memo of every block with these ports.
+    pub(crate) fn memo(&self, sizes: &Sizes<'_>) -> SolverMemo {
+        let count = sizes.dim(&self.count);
+        SolverMemo::new(3 * count, DEFAULT_WARM * count)
     }
 }
 
-/// Work memory of a solver block; `O` is that of a block which solves by other means than a
-/// [`Method`].
+/// Work memory of a solver block; `O` is that of a block which solves by other means than a method.
 pub struct SolverScratch<O = ()> {
     own: O,
     /// The block's own solver, if it has one, then its fallbacks.
@@ -56,9 +146,69 @@ pub struct SolverScratch<O = ()> {
 
 /// A solver with its memory.
 struct Solver {
-    method: Method,
+    method: BoxedMethod,
+    /// True if every solve starts cold.
+    is_cold: bool,
+    /// Reads the factor of M, for a method that uses it.
+    tree: Option<PackedFactor>,
     /// Solves circular cones by a method that has only pyramids.
     circular: Option<Circular>,
+}
+
+impl Solver {
+    fn new(block: &ContactSolver, size: ProblemSize) -> Self {
+        let method = (block.kind.method.make)(size, &block.settings);
+        let uses_mass = method.uses_mass();
+        Self {
+            method,
+            is_cold: block.settings.is_cold(),
+            tree: uses_mass.then(|| PackedFactor::new(size.velocity_dim)),
+            circular: Circular::new(block, uses_mass, size),
+        }
+    }
+
+    /// Length of the warm start for each contact.
+    fn warm_len(&self, sides: usize) -> usize {
+        if self.is_cold { 0 } else { self.method.warm_len(sides) }
+    }
+
+    /// Solves from `start`, or from `last`, the forces of the step before, if contacts slide.
+    fn solve(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        (jacobian, factor): (&[f64], &[f64]),
+        (start, last): (&mut [f64], Option<&[f64]>),
+        forces: &mut [f64],
+    ) -> Result<Solution, Box<Fault>> {
+        let root = match &mut self.tree {
+            Some(tree) => {
+                let factor = tree.read(factor).map_err(|error| Fault::new(error.to_string()))?;
+                Some(RootOfInverse(factor))
+            }
+            None => None,
+        };
+        let mass = root.as_ref().map(|root| MassView { jacobian, root });
+        let given = Given { problem: *problem, mass, budget: Budget::DEFAULT };
+        let circular = self.circular.as_mut().filter(|_| problem.cone.sides() == 0);
+        Ok(match circular {
+            Some(circular) => circular.solve(&mut self.method, &given, (start, last), forces),
+            None => self.method.solve_warm(&given, start, forces),
+        })
+    }
+}
+
+/// The factor of M as the methods of `legwork-qp` use it: with `CᵀC = M`, `C⁻ᵀ` is a square root of
+/// M⁻¹. It is here because `legwork-qp` knows no robot and `legwork-mechanics` no solver.
+struct RootOfInverse<'a>(MassFactorRef<'a>);
+
+impl HalfInverseMass for RootOfInverse<'_> {
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    fn half_solve(&self, x: &mut [f64]) {
+        self.0.half_solve_in_place(x);
+    }
 }
 
 /// Memory of the passes that solve a circular cone by pyramids.
@@ -71,12 +221,11 @@ struct Circular {
 }
 
 impl Circular {
-    fn new(cones: Cones, method: &Method, size: ProblemSize) -> Option<Self> {
-        let Cones::Pyramids(law) = cones else { return None };
-        let ProblemSize { contact_count, velocity_dim } = size;
-        let rows = if method.uses_mass { 3 * contact_count } else { 0 };
-        Some(Self {
-            passes: CircularPasses::new(law, contact_count),
+    fn new(block: &ContactSolver, uses_mass: bool, size: ProblemSize) -> Option<Self> {
+        let ProblemSize { contact_count, velocity_dim, .. } = size;
+        let rows = if uses_mass { 3 * contact_count } else { 0 };
+        (block.kind.method.cones == Cones::Pyramids).then(|| Self {
+            passes: CircularPasses::new(block.kind.method.law, contact_count),
             warm: Vec::with_capacity(DEFAULT_WARM * contact_count),
             jacobian: vec![0.0; rows * velocity_dim],
         })
@@ -86,38 +235,41 @@ impl Circular {
     /// else from the method's warm start in the first pass.
     fn solve(
         &mut self,
-        method: &mut Method,
+        method: &mut BoxedMethod,
         given: &Given<'_>,
         (start, guess): (&mut [f64], Option<&[f64]>),
         forces: &mut [f64],
-    ) -> Result<Solution, Box<Fault>> {
+    ) -> Solution {
         let Self { passes, warm, jacobian } = self;
+        passes.budget = given.budget;
         warm.clear();
         warm.extend_from_slice(start);
-        let solved = passes.solve(&given.problem, forces, guess, |pass, forces| {
-            if pass.directions.is_empty() {
-                let found =
-                    (method.solve)(&Given { problem: pass.problem, ..*given }, start, forces);
-                warm.clear();
-                warm.extend_from_slice(start);
-                return found;
-            }
-            if method.uses_mass {
-                jacobian.copy_from_slice(given.jacobian);
-                let rows = 3 * pass.directions.len();
-                for column in jacobian.chunks_exact_mut(rows) {
-                    for (j, [c, s]) in column.chunks_exact_mut(3).zip(pass.directions) {
-                        (j[0], j[1]) = (c * j[0] + s * j[1], c * j[1] - s * j[0]);
-                    }
+        let solved: Result<_, Infallible> =
+            passes.solve(&given.problem, forces, guess, |pass, forces| {
+                if pass.directions.is_empty() {
+                    let first = Given { problem: pass.problem, ..*given };
+                    let found = method.solve_warm(&first, start, forces);
+                    warm.clear();
+                    warm.extend_from_slice(start);
+                    return Ok(found);
                 }
-            }
-            let turned = Given { problem: pass.problem, jacobian, factor: given.factor };
-            (method.solve)(&turned, warm, forces)
-        });
+                let mass = given.mass.map(|mass| {
+                    jacobian.copy_from_slice(mass.jacobian);
+                    let rows = 3 * pass.directions.len();
+                    for column in jacobian.chunks_exact_mut(rows) {
+                        for (j, [c, s]) in column.chunks_exact_mut(3).zip(pass.directions) {
+                            (j[0], j[1]) = (c * j[0] + s * j[1], c * j[1] - s * j[0]);
+                        }
+                    }
+                    MassView { jacobian: &jacobian[..], ..mass }
+                });
+                let turned = Given { problem: pass.problem, mass, ..*given };
+                Ok(method.solve_warm(&turned, warm, forces))
+            });
         if passes.is_from_guess() {
             start.copy_from_slice(warm);
         }
-        solved
+        solved.unwrap_or_else(|never| match never {})
     }
 }
 
@@ -135,6 +287,23 @@ impl Asked {
         let cone = ports.any_argument();
         Self { problem: ContactProblemBus::new(&count, &nv, cone), count, nv }
     }
+
+    /// The plan of a block with these inputs and the given ports.
+    pub(crate) fn plan<C>(
+        self,
+        ports: &mut Ports<'_>,
+        in_minor_steps: bool,
+        (problem, forces): (In<ContactProblemBus>, Out<Vector>),
+        verdict: Verdict,
+        policy: Policy,
+        call: C,
+    ) -> SolverPlan<C> {
+        ports.updates();
+        if !in_minor_steps {
+            ports.per_major();
+        }
+        SolverPlan { problem, forces, verdict, count: self.count, nv: self.nv, policy, call }
+    }
 }
 
 /// Numbers per contact in the largest warm start of the default pyramid.
@@ -144,16 +313,12 @@ impl<O> SolverScratch<O> {
     /// Work memory of a block that asks `solvers` one after the other.
     pub(crate) fn new<'a>(
         own: O,
-        solvers: impl Iterator<Item = &'a dyn SolverBlock>,
+        solvers: impl Iterator<Item = &'a ContactSolver>,
         size: ProblemSize,
     ) -> Self {
-        let solver = |block: &dyn SolverBlock| {
-            let method = block.solver(size);
-            Solver { circular: Circular::new(block.cones(), &method, size), method }
-        };
         Self {
             own,
-            solvers: solvers.map(solver).collect(),
+            solvers: solvers.map(|block| Solver::new(block, size)).collect(),
             cone: cone_shape(Cone::default()).unwrap_or_else(|_| ConeShape::circular()),
             warm: Vec::with_capacity(DEFAULT_WARM * size.contact_count),
         }
@@ -161,23 +326,17 @@ impl<O> SolverScratch<O> {
 }
 
 /// A solver block and the fallbacks behind it, in the order in which they are asked.
-pub(crate) fn chain(block: &dyn SolverBlock) -> impl Iterator<Item = &dyn SolverBlock> {
+fn chain(block: &ContactSolver) -> impl Iterator<Item = &ContactSolver> {
     std::iter::once(block).chain(block.on_fail().fallbacks())
 }
 
 /// Bytes that a block takes which asks `solvers` one after the other.
 pub(crate) fn chain_memory<'a>(
-    solvers: impl Iterator<Item = &'a dyn SolverBlock>,
+    solvers: impl Iterator<Item = &'a ContactSolver>,
     size: ProblemSize,
     sizes: &Sizes<'_>,
 ) -> u64 {
-    let (rows, nv) = (3 * size.contact_count as u64, size.velocity_dim as u64);
-    let passes = CircularPasses::numbers(size.contact_count as u64) + rows * nv;
-    let numbers = |block: &dyn SolverBlock| match block.cones() {
-        Cones::All => block.numbers(size),
-        Cones::Pyramids(_) => block.numbers(size).saturating_add(passes),
-    };
-    let own: u64 = solvers.map(numbers).sum();
+    let own: u64 = solvers.map(|block| block.numbers(size)).sum();
     own.saturating_add(sizes.numbers()).saturating_mul(size_of::<f64>() as u64)
 }
 
@@ -224,8 +383,7 @@ where
         // The block that assembled the problem regularised it.
         regularisation: 0.0,
     };
-    let given = Given { problem, jacobian: data.jacobian, factor: data.factor };
-    let problem = &given.problem;
+    let (problem, sides) = (&problem, cone.sides());
     let forces = cx.outputs.get(plan.forces);
 
     let mut solution = Solution { status: Status::InvalidData, iterations: 0, residual: f64::NAN };
@@ -242,28 +400,23 @@ where
         }
         // The first method's warm start comes first; fallbacks start cold behind it.
         let own = if i == 0 { 0 } else { warm.len() };
-        let Solver { method, circular } = solver;
-        let circular = circular.as_mut().filter(|_| sides == 0);
-        let solved_sides = if circular.is_some() { CIRCULAR_SIDES } else { sides };
-        warm.resize(own + problem.contact_count() * (method.warm_len)(solved_sides), 0.0);
+        let is_by_passes = sides == 0 && solver.circular.is_some();
+        let solved_sides = if is_by_passes { CIRCULAR_SIDES } else { sides };
+        warm.resize(own + problem.contact_count() * solver.warm_len(solved_sides), 0.0);
         if i == 0 && cx.state.warm().len() == warm.len() {
             warm.copy_from_slice(cx.state.warm());
         }
-        solution = match circular {
-            Some(circular) => {
-                let guess = if i == 0 { cx.state.last() } else { None };
-                circular.solve(method, &given, (&mut warm[own..], guess), forces)?
-            }
-            None => (method.solve)(&given, &mut warm[own..], forces)?,
-        };
+        let last = if i == 0 { cx.state.last() } else { None };
+        let mass = (data.jacobian, data.factor);
+        solution = solver.solve(problem, mass, (&mut warm[own..], last), forces)?;
         if i == 0 {
             first = solution;
         } else {
             warm.truncate(own);
         }
     }
-    let uses_mass = before == 0 && solvers[0].method.uses_mass;
-    let mass = uses_mass.then_some((given.jacobian, given.factor));
+    let uses_mass = before == 0 && solvers[0].tree.is_some();
+    let mass = uses_mass.then_some((data.jacobian, data.factor));
     let solve = Solve { first, mass, ..Solve::new(cx.time, solution, forces, warm) };
     let data = || Problem::Contact(ContactProblemData::of(problem));
     plan.policy.conclude(cx.state, cx.memo, solve, data)?;

@@ -5,16 +5,15 @@ use legwork_block::{
     Block, Fault, Functions, Inputs, Int, Invalid, Outcome, OutputCx, Ports, Real, Sizes, Vector,
     parameters, ports,
 };
-use legwork_qp::{ContactProblem, CoulombIteration, Outcome as Solution, PIVOTED_BYTES, Status};
+use legwork_qp::{Budget, ContactProblem, CoulombIteration, Outcome as Solution, Status};
 
 use crate::buses::ContactProblemBus;
 use crate::solvers::called::ContactFunction;
 use crate::solvers::contact_solver::{
-    self, Asked, OnFail, SolverPlan, SolverScratch, accepted, chain_memory, solver_memory,
-    solver_plan,
+    self, Asked, OnFail, SolverPlan, SolverScratch, chain_memory,
 };
 use crate::solvers::problem_dump::Dump;
-use crate::solvers::state::{Policy, SolverMemo, SolverState, solver_functions};
+use crate::solvers::state::{Policy, SolverMemo, SolverState, Verdict, solver_functions};
 
 /// Solves the contact problem under Coulomb's law, by several convex problems. A solver of the
 /// convex form is called several times per step (de Saxcé's fixed point).
@@ -123,7 +122,9 @@ impl Block for CoulombContact {
         let call = ContactFunction::declare(ports, solve, &asked.problem, &asked.count);
         ports.note_argument(call.problem).doc("the problem with its normal bias corrected");
         ports.note_result(call.forces).unit("N").doc("forces of the convex problem");
-        Ok(solver_plan!(self, ports, asked, io, call))
+        let verdict = Verdict::of(io.status, io.iterations, io.residual);
+        let (in_minor_steps, policy) = (self.in_minor_steps, self.policy());
+        Ok(asked.plan(ports, in_minor_steps, (io.problem, io.f), verdict, policy, call))
     }
 
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Self::Scratch {
@@ -134,7 +135,7 @@ impl Block for CoulombContact {
 
     fn memory(&self, plan: &Plan, sizes: &Sizes<'_>) -> u64 {
         let own = sizes.numbers().saturating_mul(2 * size_of::<f64>() as u64);
-        let own = own.saturating_add(PIVOTED_BYTES);
+        let own = own.saturating_add(Budget::DEFAULT.pivoted_bytes());
         own.saturating_add(chain_memory(self.on_fail.fallbacks(), plan.size(sizes), sizes))
     }
 
@@ -145,12 +146,19 @@ impl Block for CoulombContact {
                      problem: &ContactProblem<'_>,
                      forces: &mut [f64]| {
             let solution = plan.solve(own, inputs, functions, problem, forces)?;
-            Ok(accepted(solution, self.accept.value()))
+            Ok(solution.accepted(self.accept.value()))
         };
         contact_solver::output(plan, cx, Some(&solve))
     }
 
-    solver_memory!();
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverState {
+        plan.state(sizes)
+    }
+
+    fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverMemo {
+        plan.memo(sizes)
+    }
+
     solver_functions!();
 }
 

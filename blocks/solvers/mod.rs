@@ -37,40 +37,23 @@
 //! `…Lcp` and `…Qp` are models of `ContactInverseDynamics`, the last two lines methods in forces of
 //! `ConstraintSolver`.
 
-mod accelerated_gradient;
-mod active_set_qp;
 pub(crate) mod called;
-mod clarabel_qp;
 mod cone_program;
 pub(crate) mod contact_solver;
 mod coulomb_contact;
 mod lcp;
-mod lemke;
 pub(crate) mod on_fail;
-#[cfg(feature = "osqp")]
-mod osqp;
-mod principal_pivoting;
 pub(crate) mod problem_dump;
-mod projected_gauss_seidel;
 mod qp;
 pub(crate) mod state;
-mod stewart_trinkle;
 
 use legwork_block::Registry;
 
-pub use accelerated_gradient::AcceleratedGradient;
-pub use active_set_qp::ActiveSetQp;
-pub use clarabel_qp::ClarabelQp;
 pub use cone_program::ConeProgram;
+pub use contact_solver::ContactSolver;
 pub use coulomb_contact::CoulombContact;
 pub use lcp::{Lcp, LcpMethod};
-pub use lemke::Lemke;
-#[cfg(feature = "osqp")]
-pub use osqp::Osqp;
-pub use principal_pivoting::PrincipalPivoting;
-pub use projected_gauss_seidel::ProjectedGaussSeidel;
 pub use qp::Qp;
-pub use stewart_trinkle::StewartTrinkle;
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
@@ -78,19 +61,12 @@ pub(crate) fn register(r: &mut Registry) {
         "solvers",
         "Contact problems, quadratic and cone programs, complementarity problems.",
     );
-    shelf.block::<AcceleratedGradient>("AcceleratedGradient(steps: 500)");
-    shelf.block::<ActiveSetQp>("ActiveSetQp(on_fail: HoldLast(max: 5))");
-    shelf.block::<ClarabelQp>("ClarabelQp(tol: 1e-10)");
     shelf.block::<ConeProgram>("ConeProgram(cones: [3, 3])");
     shelf.block::<CoulombContact>("CoulombContact(passes: 50, tol: 1e-8)");
     shelf.block::<Lcp>("Lcp(method: PrincipalPivoting)");
-    shelf.block::<Lemke>("Lemke(on_fail: HoldLast(max: 5))");
-    #[cfg(feature = "osqp")]
-    shelf.block::<Osqp>("Osqp(tol: 1e-6)");
-    shelf.block::<PrincipalPivoting>("PrincipalPivoting(on_fail: HoldLast(max: 5))");
-    shelf.block::<ProjectedGaussSeidel>("ProjectedGaussSeidel()");
     shelf.block::<Qp>("Qp(on_fail: HoldLast(max: 5))");
-    shelf.block::<StewartTrinkle>("StewartTrinkle(on_fail: HoldLast(max: 5))");
+    contact_solver::register(&mut shelf);
+    contact_solver::register_choices(r);
     #[cfg(not(feature = "osqp"))]
     r.absent_block(
         "Osqp",

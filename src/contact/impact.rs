@@ -21,7 +21,7 @@
 
 use legwork_linalg::{MinimumNorm, all_finite, axpy, max_abs};
 use legwork_qp::{
-    Cone, ConeShape, ContactProblem, ContactProblemData, ContactSolver, GeneralActiveSet, Outcome,
+    Cone, ConeShape, ContactMethod, ContactProblem, ContactProblemData, GeneralActiveSet, Outcome,
     PyramidActiveSet, PyramidFit, Qp, Status,
 };
 
@@ -146,7 +146,7 @@ impl Impact {
     pub fn apply(
         &mut self,
         input: &ImpactProblem<'_>,
-        solver: &mut dyn ContactSolver,
+        solver: &mut dyn ContactMethod,
         impulses: &mut [f64],
     ) -> Outcome {
         let n = self.problem.bias.len();

@@ -27,10 +27,11 @@
 //! - B. O'Donoghue, E. Candès, *Adaptive restart for accelerated gradient schemes*, Found. Comput.
 //!   Math. 15 (2015).
 
-use crate::cone::ConeShape;
-use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::circular::SlidingLaw;
+use crate::contact_problem::ContactProblem;
 use crate::descent::Descent;
 use crate::kkt;
+use crate::method::{Accuracy, Cones, ContactMethod, Given, Method, Setting, Value, from_forces};
 use crate::status::{Outcome, Status};
 use legwork_linalg::cancel::check;
 use legwork_linalg::{axpy, dot, max_abs};
@@ -42,6 +43,63 @@ const TRIAL_LIMIT: u32 = 64;
 /// x over the bias beyond which an answer is tested for being none.
 const DOUBTFUL: f64 = 1e8;
 
+/// Its entry among the methods.
+pub(crate) static METHOD: Method = Method {
+    kind: "AcceleratedGradient",
+    name: "apgd",
+    title: "Accelerated projected gradient descent.",
+    doc: "\
+Solves the contact problem by accelerated projected gradient descent. Every force is
+projected exactly on its friction cone.
+
+All contacts move at once; momentum restarts where it points uphill. It needs fewer passes
+than sweeps where contacts are many or redundant. What is left after the last step is in
+`residual`. It starts from the forces of the last step. With redundant contacts the
+distribution of force depends on that start, the motion does not.
+
+Reference: H. Mazhar, T. Heyn, D. Negrut, A. Tasora, *Using Nesterov's method to accelerate
+multibody dynamics with friction and contact* (2015).",
+    aliases: &["APGD", "Nesterov"],
+    example: "AcceleratedGradient(steps: 500)",
+    choice: Some("AcceleratedGradient()"),
+    iterations: "steps",
+    cones: Cones::All,
+    law: SlidingLaw::Convex,
+    settings: &[
+        Setting::new("steps", "Most steps of one solve [1].", Value::Count(2000)),
+        Setting::new(
+            "tol",
+            "Residual at which to stop, relative to the force scale [1].",
+            Value::Real(1e-8),
+        ),
+        Setting::new(
+            "accept",
+            "Residual up to which forces are used after the last step, relative to the force \
+             scale\n[1]. Beyond it the solve has failed, and `on_fail` says what follows.",
+            Value::Share(1e-4),
+        ),
+        Setting::cold("Start from zero force each time."),
+    ],
+    tightest: &[
+        ("steps", Value::Count(100_000)),
+        ("tol", Value::Real(1e-10)),
+        ("accept", Value::Share(0.0)),
+    ],
+    accuracy: Some(Accuracy { definite: 1e-7, reference: 1e-8, redundant: None }),
+    allocates: false,
+    // Vectors, and G once for the test of a problem without solution.
+    memory: |size| {
+        let [n, ..] = size.counts();
+        n * n + 40 * n
+    },
+    make: |size, settings| {
+        let (steps, tolerance) = (settings.count("steps"), settings.real("tol"));
+        let mut solver = AcceleratedGradient::new(size.contact_count, steps, tolerance);
+        solver.accept = settings.real("accept");
+        Box::new(solver)
+    },
+};
+
 /// Accelerated projected gradient solver of the contact problem; accepts every cone.
 ///
 /// Memory grows on the first problem of a size and is kept.
@@ -52,6 +110,8 @@ pub struct AcceleratedGradient {
     pub iteration_limit: u32,
     /// Solved once the natural residual ([`kkt::natural_residual`]) is at most this [1].
     pub tolerance: f64,
+    /// Residual up to which the forces of the last iteration are inaccurate, not failed [1].
+    pub accept: f64,
     /// s_i and the diagonal D = S² (R + εI) of each component; both 0 where the force is zero.
     scale: Vec<f64>,
     added: Vec<f64>,
@@ -72,13 +132,15 @@ pub struct AcceleratedGradient {
 }
 
 impl AcceleratedGradient {
-    /// A solver with memory for `contact_count` contacts.
+    /// A solver with memory for `contact_count` contacts, which accepts no residual above the
+    /// tolerance.
     #[must_use]
     pub fn new(contact_count: usize, iteration_limit: u32, tolerance: f64) -> Self {
         let zero = || vec![0.0; 3 * contact_count];
         Self {
             iteration_limit,
             tolerance,
+            accept: 0.0,
             scale: zero(),
             added: zero(),
             steps: vec![0.0; contact_count],
@@ -105,7 +167,7 @@ impl AcceleratedGradient {
     ///
     /// # Panics
     /// If a slice of the problem or `forces` has the wrong length.
-    pub fn solve_warm(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
+    pub fn descend(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
         assert_eq!(forces.len(), problem.dim(), "forces need 3k values");
         if problem.refuse().is_some() || self.tolerance.is_nan() {
             forces.fill(0.0);
@@ -352,13 +414,12 @@ enum Vector {
     Next,
 }
 
-impl ContactSolver for AcceleratedGradient {
-    fn accepts(&self, _cone: &ConeShape) -> bool {
-        true
+impl ContactMethod for AcceleratedGradient {
+    fn warm_len(&self, _sides: usize) -> usize {
+        3
     }
 
-    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
-        forces.fill(0.0);
-        self.solve_warm(problem, forces)
+    fn solve_warm(&mut self, given: &Given<'_>, warm: &mut [f64], forces: &mut [f64]) -> Outcome {
+        from_forces(warm, forces, self.accept, |forces| self.descend(&given.problem, forces))
     }
 }

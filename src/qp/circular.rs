@@ -20,10 +20,12 @@
 //!   programming.
 
 use crate::accelerated_gradient::AcceleratedGradient;
+use crate::budget::Budget;
 use crate::cone::{Cone, ConeShape, PyramidFit};
-use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::contact_problem::ContactProblem;
 use crate::coulomb::share_of;
 use crate::kkt;
+use crate::method::{ContactMethod, Given};
 use crate::status::{Outcome, Status};
 use legwork_linalg::max_abs;
 
@@ -40,6 +42,8 @@ pub enum SlidingLaw {
 #[derive(Debug)]
 pub struct CircularPasses {
     law: SlidingLaw,
+    /// Bounds of accelerated gradients, the last resort.
+    pub budget: Budget,
     /// Circumscribed pyramid with four sides.
     pyramid: ConeShape,
     /// `(cos, sin)` of the first axis of each contact.
@@ -63,12 +67,8 @@ pub const CIRCULAR_SIDES: usize = 4;
 const PASSES: u32 = 30;
 /// Largest number of passes from a guess.
 const GUESS_PASSES: u32 = 8;
-/// Largest number of iterations of the last resort for one convex problem.
-const GRADIENTS: u32 = 10_000;
-/// The same for each problem of a fixed point.
+/// Largest number of iterations of the last resort for each problem of a fixed point.
 const PASS_GRADIENTS: u32 = 2000;
-/// Largest number of them for all problems of a fixed point.
-const FIXED_POINT_GRADIENTS: u32 = 10_000;
 /// Natural residual, relative to the force scale, at which the passes end [1].
 const TOLERANCE: f64 = 1e-9;
 /// Natural residual of a solved problem, relative to the force scale [1]. A redundant problem has
@@ -97,6 +97,7 @@ impl CircularPasses {
         let four = Cone::Pyramid { sides: CIRCULAR_SIDES, fit: PyramidFit::Circumscribed };
         let mut passes = Self {
             law,
+            budget: Budget::DEFAULT,
             pyramid: ConeShape::new(four).expect("a pyramid may have four sides"),
             directions: Vec::new(),
             inverse_inertia: Vec::new(),
@@ -104,7 +105,7 @@ impl CircularPasses {
             compliance: Vec::new(),
             acceleration: Vec::new(),
             best: Vec::new(),
-            last_resort: AcceleratedGradient::new(contact_count, GRADIENTS, TOLERANCE),
+            last_resort: AcceleratedGradient::new(contact_count, 0, TOLERANCE),
             is_last_resort: false,
             is_from_guess: false,
         };
@@ -275,13 +276,13 @@ impl CircularPasses {
         self.is_last_resort = true;
         forces.copy_from_slice(&self.best);
         self.last_resort.iteration_limit = match self.law {
-            SlidingLaw::Convex => GRADIENTS,
+            SlidingLaw::Convex => self.budget.gradients,
             SlidingLaw::Coulomb => PASS_GRADIENTS,
         };
         if self.law == SlidingLaw::Coulomb {
             return self.by_fixed_point(problem, forces, best, iterations);
         }
-        let found = self.last_resort.solve_warm(problem, forces);
+        let found = self.last_resort.descend(problem, forces);
         let iterations = iterations.saturating_add(found.iterations);
         if found.status == Status::Unbounded {
             return Outcome { iterations, ..found };
@@ -303,7 +304,7 @@ impl CircularPasses {
         mut best: f64,
         mut iterations: u32,
     ) -> Outcome {
-        let mut budget = FIXED_POINT_GRADIENTS;
+        let mut left = self.budget.gradients;
         self.bias.copy_from_slice(problem.bias);
         self.residual(problem, forces);
         for pass in 1.. {
@@ -314,15 +315,15 @@ impl CircularPasses {
                 *bias += share * (problem.bias[3 * i + 2] + support - *bias);
             }
             let convex = ContactProblem { bias: &self.bias, ..*problem };
-            let found = self.last_resort.solve_warm(&convex, forces);
+            let found = self.last_resort.descend(&convex, forces);
             iterations = iterations.saturating_add(found.iterations);
-            budget = budget.saturating_sub(found.iterations.max(1));
+            left = left.saturating_sub(found.iterations.max(1));
             let residual = self.residual(problem, forces);
             if residual < best || best.is_nan() {
                 best = residual;
                 self.best.copy_from_slice(forces);
             }
-            if best <= TOLERANCE || budget == 0 || !residual.is_finite() {
+            if best <= TOLERANCE || left == 0 || !residual.is_finite() {
                 break;
             }
         }
@@ -452,7 +453,7 @@ pub struct CircularByPyramids<S> {
     passes: CircularPasses,
 }
 
-impl<S: ContactSolver> CircularByPyramids<S> {
+impl<S: ContactMethod> CircularByPyramids<S> {
     /// Wraps `inner`, which solves the convex law, with memory for `contact_count` contacts; see
     /// [`CircularPasses`].
     #[must_use]
@@ -461,14 +462,11 @@ impl<S: ContactSolver> CircularByPyramids<S> {
     }
 }
 
-impl<S: ContactSolver> ContactSolver for CircularByPyramids<S> {
-    fn accepts(&self, cone: &ConeShape) -> bool {
-        cone.sides() == 0 || self.inner.accepts(cone)
-    }
-
+impl<S: ContactMethod> ContactMethod for CircularByPyramids<S> {
     /// Solves circular cones like [`CircularPasses::solve`], and pyramids by the inner solver.
-    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
-        let Self { inner, passes } = self;
+    fn solve_warm(&mut self, given: &Given<'_>, _: &mut [f64], forces: &mut [f64]) -> Outcome {
+        let (Self { inner, passes }, problem) = (self, &given.problem);
+        passes.budget = given.budget;
         if problem.cone.sides() > 0 {
             return inner.solve(problem, forces);
         }

@@ -34,10 +34,12 @@
 
 mod program;
 
+use crate::circular::SlidingLaw;
 use crate::cone::{Cone, ConeShape};
-use crate::contact_problem::{ContactProblem, ContactProblemData, ContactSolver};
+use crate::contact_problem::{ContactProblem, ContactProblemData};
 use crate::descent::Descent;
 use crate::kkt;
+use crate::method::{Accuracy, Cones, ContactMethod, Given, Method, Setting, Value};
 use crate::problem_data::is_fixed;
 use crate::projected_gauss_seidel::ProjectedGaussSeidel;
 use crate::status::{Outcome, Status};
@@ -158,12 +160,49 @@ impl ClarabelSolver {
     }
 }
 
-impl ContactSolver for ClarabelSolver {
-    fn accepts(&self, _cone: &ConeShape) -> bool {
-        true
-    }
+/// Its entry among the methods.
+pub(crate) static METHOD: Method = Method {
+    kind: "ClarabelQp",
+    name: "clarabel",
+    title: "The interior-point method.",
+    doc: "\
+Solves the contact problem by the interior-point method of Clarabel.
 
-    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
+It knows the true, circular cone, always starts cold and allocates in each solve. Forces
+that are zero in theory come out as small numbers.
+
+Reference: P. Goulart, Y. Chen, *Clarabel: an interior-point solver for conic programs with
+quadratic objectives* (2024).",
+    aliases: &["interior point", "QP", "SOCP"],
+    example: "ClarabelQp(tol: 1e-10)",
+    choice: Some("ClarabelQp(tol: 1e-10)"),
+    iterations: "interior-point steps",
+    cones: Cones::All,
+    law: SlidingLaw::Convex,
+    settings: &[
+        Setting::new(
+            "tol",
+            "Tolerance on gap and feasibility of the scaled program, from 1e-12 up [1].",
+            Value::Real(1e-10),
+        ),
+        Setting::new("iterations", "Most interior-point steps [1].", Value::Count(50)),
+    ],
+    tightest: &[("tol", Value::Real(1e-10)), ("iterations", Value::Count(200))],
+    accuracy: Some(Accuracy { definite: 4e-5, reference: 1e-6, redundant: Some(1e-5) }),
+    allocates: true,
+    // The matrix of the conditions of a minimum, its factor and their indices.
+    memory: |size| {
+        let [n, s, _] = size.counts();
+        6 * (n + s) * n + 2 * s * s
+    },
+    make: |_, settings| {
+        Box::new(ClarabelSolver::new(settings.real("tol"), settings.count("iterations")))
+    },
+};
+
+impl ContactMethod for ClarabelSolver {
+    fn solve_warm(&mut self, given: &Given<'_>, _: &mut [f64], forces: &mut [f64]) -> Outcome {
+        let problem = &given.problem;
         if problem.dim() < LARGE {
             return self.solve_here(problem, forces);
         }
@@ -305,7 +344,7 @@ impl ClarabelSolver {
             return outcome;
         }
         let kept = forces.to_vec();
-        let polished = self.polish.solve_warm(problem, forces);
+        let polished = self.polish.sweep(problem, forces);
         let mut residual = polished.residual;
         if residual.is_nan() || residual > outcome.residual {
             forces.copy_from_slice(&kept);

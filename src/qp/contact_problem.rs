@@ -16,7 +16,7 @@
 //! minimisers of the problem without it, so a symmetric foot shares its load evenly.
 
 use crate::cone::ConeShape;
-use crate::status::{Outcome, Status};
+use crate::status::Status;
 use legwork_linalg::all_finite;
 use legwork_linalg::lanes::{LANES, Lanes};
 use thiserror::Error;
@@ -379,19 +379,4 @@ impl ContactProblemData {
             regularisation: self.regularisation,
         }
     }
-}
-
-/// What the solvers of the contact problem have in common.
-pub trait ContactSolver {
-    /// True if the solver can hold forces in this cone.
-    fn accepts(&self, cone: &ConeShape) -> bool;
-
-    /// Solves from a cold start; the answer depends on the problem alone, not on earlier calls.
-    ///
-    /// `forces` (3k, [N]) is only written; inactive contacts get zero. If the data are refused the
-    /// forces are zero.
-    ///
-    /// # Panics
-    /// If a slice of the problem or `forces` has the wrong length.
-    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome;
 }

@@ -1,7 +1,7 @@
 //! Coulomb's law from the convex problem, by a fixed point on the normal bias.
 //!
 //! The convex problem pairs a sliding contact with `a_n = σ(a_t)`, σ being
-//! [`ConeShape::slip_support`] (μ |a_t| for the circular cone), where Coulomb's law has `a_n = 0`.
+//! [`crate::ConeShape::slip_support`] (μ |a_t| for the circular cone), where Coulomb's law has `a_n = 0`.
 //! At velocity level a contact that begins to slide at speed v on the ground is thrown off
 //! it at μ v. Coulomb's law is the fixed point of the convex problem with the bias `b_n + σ(a_t)`:
 //! de Saxcé's bipotential. Each pass solves one convex problem; the distance shrinks by about
@@ -16,11 +16,12 @@
 
 use std::convert::Infallible;
 
+use crate::budget::Budget;
 use crate::circular::{CIRCULAR_SIDES, CircularPasses, SlidingLaw};
 use crate::complementarity::StewartTrinkleSolver;
-use crate::cone::ConeShape;
-use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::contact_problem::ContactProblem;
 use crate::kkt;
+use crate::method::{ContactMethod, Given};
 use crate::status::{Outcome, Status};
 
 /// The fixed-point iteration, over any way of solving the convex problem.
@@ -30,18 +31,13 @@ pub struct CoulombIteration {
     pub passes: u32,
     /// Solved once [`kkt::coulomb_residual`] is at most this [1].
     pub tolerance: f64,
+    /// Bounds of pivoting, the last resort.
+    pub budget: Budget,
     bias: Vec<f64>,
     acceleration: Vec<f64>,
     /// What solves a problem whose passes are used up, made for the first of them.
     last_resort: Option<Box<LastResort>>,
 }
-
-/// Most variables of pivoting, which costs the third power of them and four matrices: those of 40
-/// contacts with pyramids of four sides, 25 with eight.
-const MOST_PIVOTED: usize = 240;
-
-/// What pivoting takes at most [bytes].
-pub const PIVOTED_BYTES: u64 = 4 * (MOST_PIVOTED * MOST_PIVOTED * size_of::<f64>()) as u64;
 
 #[derive(Debug)]
 struct LastResort {
@@ -56,7 +52,8 @@ impl CoulombIteration {
     #[must_use]
     pub fn new(contact_count: usize, passes: u32, tolerance: f64) -> Self {
         let (bias, acceleration) = (vec![0.0; 3 * contact_count], vec![0.0; 3 * contact_count]);
-        Self { passes, tolerance, bias, acceleration, last_resort: None }
+        let budget = Budget::DEFAULT;
+        Self { passes, tolerance, budget, bias, acceleration, last_resort: None }
     }
 
     /// Solves Coulomb's law; `convex` solves the convex problem that it is given, which differs
@@ -120,7 +117,7 @@ impl CoulombIteration {
         // A force along the normal and each side, and the slip, of every contact.
         let sides = if problem.cone.sides() == 0 { CIRCULAR_SIDES } else { problem.cone.sides() };
         let contacts = problem.contact_count();
-        if contacts.saturating_mul(sides + 2) > MOST_PIVOTED {
+        if contacts.saturating_mul(sides + 2) > self.budget.pairs {
             return left;
         }
         let LastResort { pivoting, passes, forces: own } =
@@ -132,16 +129,18 @@ impl CoulombIteration {
                 })
             });
         own.resize(forces.len(), 0.0);
-        let found =
-            if problem.cone.sides() == 0 {
-                let pivoted: Result<Outcome, Infallible> =
-                    passes.solve(problem, own, None, |pass, own| {
-                        Ok(pivoting.solve(&pass.problem, own))
-                    });
-                pivoted.unwrap_or_else(|never| match never {})
-            } else {
-                pivoting.solve(problem, own)
-            };
+        passes.budget = self.budget;
+        let budget = self.budget;
+        let mut pivot = |problem: &ContactProblem<'_>, own: &mut [f64]| {
+            pivoting.solve_warm(&Given { problem: *problem, mass: None, budget }, &mut [], own)
+        };
+        let found = if problem.cone.sides() == 0 {
+            let pivoted: Result<Outcome, Infallible> =
+                passes.solve(problem, own, None, |pass, own| Ok(pivot(&pass.problem, own)));
+            pivoted.unwrap_or_else(|never| match never {})
+        } else {
+            pivot(problem, own)
+        };
         if found.residual.is_nan() || found.residual >= left.residual {
             return left;
         }
@@ -172,7 +171,7 @@ pub struct CoulombFixedPoint<S> {
     iteration: CoulombIteration,
 }
 
-impl<S: ContactSolver> CoulombFixedPoint<S> {
+impl<S: ContactMethod> CoulombFixedPoint<S> {
     /// Wraps `inner`, with memory for `contact_count` contacts; see [`CoulombIteration`].
     #[must_use]
     pub fn new(inner: S, contact_count: usize, passes: u32, tolerance: f64) -> Self {
@@ -180,16 +179,16 @@ impl<S: ContactSolver> CoulombFixedPoint<S> {
     }
 }
 
-impl<S: ContactSolver> ContactSolver for CoulombFixedPoint<S> {
-    fn accepts(&self, cone: &ConeShape) -> bool {
-        self.inner.accepts(cone)
-    }
-
+impl<S: ContactMethod> ContactMethod for CoulombFixedPoint<S> {
     /// As [`CoulombIteration::solve`].
-    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
+    fn solve_warm(&mut self, given: &Given<'_>, _: &mut [f64], forces: &mut [f64]) -> Outcome {
         let Self { inner, iteration } = self;
+        iteration.budget = given.budget;
         let solved: Result<Outcome, Infallible> =
-            iteration.solve(problem, forces, |problem, forces| Ok(inner.solve(problem, forces)));
+            iteration.solve(&given.problem, forces, |convex, forces| {
+                let convex = Given { problem: *convex, mass: None, ..*given };
+                Ok(inner.solve_warm(&convex, &mut [], forces))
+            });
         solved.unwrap_or_else(|never| match never {})
     }
 }

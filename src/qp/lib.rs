@@ -22,6 +22,7 @@
 //!   contacts.
 //! - [`conic_least_squares`] solves least squares over second-order cones whose rows differ by many
 //!   orders.
+//! - [`METHODS`] lists the methods for the contact problem with their names, manuals and settings.
 //! - [`CircularByPyramids`] makes a solver of pyramids solve the circular cone.
 //! - [`CoulombFixedPoint`] makes any of them solve Coulomb's law instead of its convex relaxation.
 //! - [`kkt`] judges what any of them returns, by the optimality conditions alone.
@@ -48,6 +49,7 @@
 
 pub mod accelerated_gradient;
 pub mod active_set;
+mod budget;
 mod circular;
 pub mod clarabel;
 pub mod complementarity;
@@ -63,6 +65,7 @@ mod equilibrate;
 mod general;
 mod goldfarb_idnani;
 pub mod kkt;
+mod method;
 mod null_vector;
 #[cfg(feature = "osqp")]
 pub mod osqp;
@@ -75,6 +78,7 @@ mod units;
 
 pub use accelerated_gradient::AcceleratedGradient;
 pub use active_set::{GeneralActiveSet, PyramidActiveSet};
+pub use budget::Budget;
 pub use circular::{CIRCULAR_SIDES, CircularByPyramids, CircularPasses, Pass, SlidingLaw};
 pub use clarabel::ClarabelSolver;
 pub use complementarity::{
@@ -86,13 +90,28 @@ pub use cone_program::{
     ConeProgram, ConeProgramError, project_second_order, second_order_violation,
 };
 pub use conic_least_squares::{ConicLeastSquares, ConicLeastSquaresSolver};
-pub use contact_problem::{
-    ContactProblem, ContactProblemData, ContactSolver, DEFAULT_REGULARISATION, ShapeError,
-};
-pub use coulomb::{CoulombFixedPoint, CoulombIteration, PIVOTED_BYTES};
+pub use contact_problem::{ContactProblem, ContactProblemData, DEFAULT_REGULARISATION, ShapeError};
+pub use coulomb::{CoulombFixedPoint, CoulombIteration};
 pub use general::{INFINITE_BOUND, Qp};
+pub use method::{
+    Accuracy, BoxedMethod, Cones, ContactMethod, Given, MassView, Method, ProblemSize, Setting,
+    Settings, Value,
+};
 #[cfg(feature = "osqp")]
 pub use osqp::OsqpSolver;
 pub use problem_data::{ConeProgramData, LcpData, NamedProblem, Problem, QpData};
 pub use projected_gauss_seidel::ProjectedGaussSeidel;
 pub use status::{Outcome, Status};
+
+/// The methods for the contact problem; the first is the default choice.
+pub static METHODS: &[&Method] = &[
+    &active_set::METHOD,
+    &clarabel::METHOD,
+    &projected_gauss_seidel::METHOD,
+    &accelerated_gradient::METHOD,
+    &complementarity::PRINCIPAL_PIVOTING,
+    &complementarity::LEMKE,
+    &complementarity::STEWART_TRINKLE,
+    #[cfg(feature = "osqp")]
+    &osqp::METHOD,
+];

@@ -11,13 +11,15 @@
 //! B. Stellato, G. Banjac, P. Goulart, A. Bemporad, S. Boyd, *OSQP: an operator splitting solver
 //! for quadratic programs*, Math. Prog. Comp. 12 (2020).
 
-use crate::cone::{Cone, ConeShape};
+use crate::circular::SlidingLaw;
+use crate::cone::Cone;
 use crate::cone_kkt::weighted_radius;
 use crate::cone_program::ConeProgram;
-use crate::contact_problem::{ContactProblem, ContactSolver, must_fit};
+use crate::contact_problem::must_fit;
 use crate::equilibrate::Equilibration;
 use crate::general::Qp;
 use crate::kkt::{self, ConeMultipliers, QpMultipliers};
+use crate::method::{Cones, ContactMethod, Given, Method, Setting, Value};
 use crate::problem_data::{QpData, is_fixed};
 use crate::status::{Outcome, Status};
 use crate::units::refuse_hessian;
@@ -44,6 +46,9 @@ pub struct OsqpSolver {
     pub rho_interval: u32,
     /// Guess the active constraints at the end and solve for them exactly.
     pub is_polished: bool,
+    /// Natural residual up to which the forces of the last iteration are inaccurate, not failed
+    /// [1].
+    pub accept: f64,
     scaling: Equilibration,
     rows: Vec<f64>,
     bounds: Vec<f64>,
@@ -70,6 +75,7 @@ impl OsqpSolver {
             iteration_limit,
             rho_interval: 50,
             is_polished: false,
+            accept: 0.0,
             scaling: Equilibration::default(),
             rows: Vec::new(),
             bounds: Vec::new(),
@@ -298,18 +304,82 @@ impl OsqpSolver {
     }
 }
 
-impl ContactSolver for OsqpSolver {
-    fn accepts(&self, cone: &ConeShape) -> bool {
-        matches!(cone.cone(), Cone::Pyramid { .. })
-    }
+/// Its entry among the methods.
+pub(crate) static METHOD: Method = Method {
+    kind: "Osqp",
+    name: "osqp",
+    title: "The operator-splitting method.",
+    doc: "\
+Solves the contact problem by the operator-splitting method OSQP.
 
-    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
+Modest accuracy at a steady cost: each solve sets up its workspace anew, starts cold and
+allocates. The step size adapts after a fixed number of iterations, never by a clock. The C
+library's rounding may differ between compilers, so bits repeat on one build, not across
+builds.
+
+Reference: B. Stellato, G. Banjac, P. Goulart, A. Bemporad, S. Boyd, *OSQP: an operator
+splitting solver for quadratic programs* (2020).",
+    aliases: &["ADMM", "operator splitting", "QP"],
+    example: "Osqp(tol: 1e-6)",
+    choice: None,
+    iterations: "iterations",
+    cones: Cones::Pyramids,
+    law: SlidingLaw::Convex,
+    settings: &[
+        Setting::new(
+            "tol",
+            "Tolerance on both residuals of the scaled problem [1].",
+            Value::Real(1e-8),
+        ),
+        Setting::new("iterations", "Most iterations [1].", Value::Count(20_000)),
+        Setting::new(
+            "adapt_every",
+            "Iterations between adaptations of the step size [1]; 0 keeps it.",
+            Value::Count(50),
+        ),
+        Setting::new(
+            "polish",
+            "Guess the active constraints at the end and solve for them exactly.",
+            Value::Flag(true),
+        ),
+        Setting::new(
+            "accept",
+            "Residual up to which forces are used when the iterations are used up, relative to the\n\
+             force scale [1].",
+            Value::Share(1e-4),
+        ),
+    ],
+    tightest: &[
+        ("iterations", Value::Count(50_000)),
+        ("polish", Value::Flag(false)),
+        ("accept", Value::Share(0.0)),
+    ],
+    // It has no reaction to a signal, and answers that its own tests bound.
+    accuracy: None,
+    allocates: true,
+    // The matrix of the conditions of a minimum, its factor and their indices.
+    memory: |size| {
+        let [n, s, _] = size.counts();
+        6 * (n + s) * n + 2 * s * s
+    },
+    make: |_, settings| {
+        let mut solver = OsqpSolver::new(settings.real("tol"), settings.count("iterations"));
+        solver.rho_interval = settings.count("adapt_every");
+        solver.is_polished = settings.flag("polish");
+        solver.accept = settings.real("accept");
+        Box::new(solver)
+    },
+};
+
+impl ContactMethod for OsqpSolver {
+    fn solve_warm(&mut self, given: &Given<'_>, _: &mut [f64], forces: &mut [f64]) -> Outcome {
+        let problem = &given.problem;
         assert_eq!(forces.len(), problem.dim(), "forces need 3k values");
         forces.fill(0.0);
         if let Some(status) = problem.refuse() {
             return Outcome::refused(status);
         }
-        if !self.accepts(problem.cone) {
+        if problem.cone.sides() == 0 {
             return Outcome::refused(Status::UnsupportedCone);
         }
         if problem.dim() == 0 {
@@ -329,6 +399,6 @@ impl ContactSolver for OsqpSolver {
             Status::Solved if residual > 1000.0 * self.tolerance => Status::Inaccurate,
             status => status,
         };
-        Outcome { status, iterations: inner.iterations, residual }
+        Outcome { status, iterations: inner.iterations, residual }.accepted(self.accept)
     }
 }

@@ -15,16 +15,75 @@
 //! M. Jean, *The non-smooth contact dynamics method*, Comput. Methods Appl. Mech. Eng. 177 (1999);
 //! here for the convex problem, with the exact Euclidean projection per contact.
 
+use crate::circular::SlidingLaw;
 use crate::cone::ConeShape;
-use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::contact_problem::ContactProblem;
 use crate::descent::Descent;
 use crate::kkt;
+use crate::method::{Accuracy, Cones, ContactMethod, Given, Method, Setting, Value, from_forces};
 use crate::status::{Outcome, Status};
 use legwork_linalg::cancel::check;
 use legwork_linalg::{axpy, ldlt};
 
 /// Projected gradient steps for a sliding contact in one visit.
 const LOCAL_STEPS: u32 = 12;
+
+/// Its entry among the methods.
+pub(crate) static METHOD: Method = Method {
+    kind: "ProjectedGaussSeidel",
+    name: "pgs",
+    title: "Projected Gauss-Seidel sweeps.",
+    doc: "\
+Solves the contact problem by projected Gauss–Seidel sweeps over the contacts. Every force
+is projected exactly on its friction cone.
+
+Cheap per sweep and never infeasible; what is left after the last sweep is in `residual`. It
+starts from the forces of the last step. With redundant contacts the distribution of force
+depends on that start, the motion does not.
+
+Reference: M. Jean, *The non-smooth contact dynamics method* (1999).",
+    aliases: &["PGS", "SOR"],
+    example: "ProjectedGaussSeidel()",
+    choice: Some("ProjectedGaussSeidel()"),
+    iterations: "sweeps",
+    cones: Cones::All,
+    law: SlidingLaw::Convex,
+    settings: &[
+        Setting::new("sweeps", "Most sweeps of one solve [1].", Value::Count(1000)),
+        Setting::new(
+            "tol",
+            "Residual at which to stop, relative to the force scale [1].",
+            Value::Real(1e-8),
+        ),
+        Setting::new(
+            "accept",
+            "Residual up to which forces are used after the last sweep, relative to the force scale\n\
+             [1]. Beyond it the solve has failed, and `on_fail` says what follows.",
+            Value::Share(1e-4),
+        ),
+        Setting::new("relaxation", "Over-relaxation ω, between 0 and 2 [1].", Value::Real(1.0)),
+        Setting::cold("Start from zero force each time."),
+    ],
+    tightest: &[
+        ("sweeps", Value::Count(20_000)),
+        ("tol", Value::Real(1e-10)),
+        ("accept", Value::Share(0.0)),
+    ],
+    accuracy: Some(Accuracy { definite: 1e-6, reference: 1e-6, redundant: None }),
+    allocates: false,
+    // Vectors, and G once for the test of a problem without solution.
+    memory: |size| {
+        let [n, ..] = size.counts();
+        n * n + 40 * n
+    },
+    make: |size, settings| {
+        let (sweeps, tolerance) = (settings.count("sweeps"), settings.real("tol"));
+        let mut solver = ProjectedGaussSeidel::new(size.contact_count, sweeps, tolerance);
+        solver.relaxation = settings.real("relaxation");
+        solver.accept = settings.real("accept");
+        Box::new(solver)
+    },
+};
 
 /// Projected Gauss-Seidel solver of the contact problem; accepts every cone.
 #[doc(alias("PGS", "NSCD", "SOR"))]
@@ -36,6 +95,8 @@ pub struct ProjectedGaussSeidel {
     pub tolerance: f64,
     /// Over-relaxation ω in (0, 2); 1 is plain Gauss-Seidel.
     pub relaxation: f64,
+    /// Residual up to which the forces of the last sweep are inaccurate, not failed [1].
+    pub accept: f64,
     acceleration: Vec<f64>,
     /// Forces before the last sweep.
     previous: Vec<f64>,
@@ -43,13 +104,14 @@ pub struct ProjectedGaussSeidel {
 }
 
 impl ProjectedGaussSeidel {
-    /// A solver with memory for `contact_count` contacts; ω = 1.
+    /// A solver with memory for `contact_count` contacts; ω = 1, and no residual above the
+    /// tolerance is accepted.
     #[must_use]
     pub fn new(contact_count: usize, sweeps: u32, tolerance: f64) -> Self {
         let zero = || vec![0.0; 3 * contact_count];
         let descent = Descent::new(contact_count);
         let (acceleration, previous) = (zero(), zero());
-        Self { sweeps, tolerance, relaxation: 1.0, acceleration, previous, descent }
+        Self { sweeps, tolerance, relaxation: 1.0, accept: 0.0, acceleration, previous, descent }
     }
 
     /// Sweeps from the given `forces` (warm start) and leaves the answer there.
@@ -60,7 +122,7 @@ impl ProjectedGaussSeidel {
     ///
     /// # Panics
     /// If a slice of the problem or `forces` has the wrong length.
-    pub fn solve_warm(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
+    pub fn sweep(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
         assert_eq!(forces.len(), problem.dim(), "forces need 3k values");
         let is_relaxation = self.relaxation > 0.0 && self.relaxation < 2.0;
         if problem.refuse().is_some() || !is_relaxation || self.tolerance.is_nan() {
@@ -160,14 +222,13 @@ impl ProjectedGaussSeidel {
     }
 }
 
-impl ContactSolver for ProjectedGaussSeidel {
-    fn accepts(&self, _cone: &ConeShape) -> bool {
-        true
+impl ContactMethod for ProjectedGaussSeidel {
+    fn warm_len(&self, _sides: usize) -> usize {
+        3
     }
 
-    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
-        forces.fill(0.0);
-        self.solve_warm(problem, forces)
+    fn solve_warm(&mut self, given: &Given<'_>, warm: &mut [f64], forces: &mut [f64]) -> Outcome {
+        from_forces(warm, forces, self.accept, |forces| self.sweep(&given.problem, forces))
     }
 }
 

@@ -249,7 +249,7 @@ fn a_problem_that_was_not_solved_is_written_beside_the_recording() {
     let legwork_qp::Problem::Contact(data) = &named.problem else { panic!("a contact problem") };
     let mut forces = named.extra["start"].clone();
     let outcome =
-        legwork_qp::ProjectedGaussSeidel::new(4, 1, 1e-9).solve_warm(&data.view(), &mut forces);
+        legwork_qp::ProjectedGaussSeidel::new(4, 1, 1e-9).sweep(&data.view(), &mut forces);
     assert_eq!(outcome.status, legwork_qp::Status::MaxIterations);
     assert!(named.origin.ends_with(&format!("residual {:.1e}", outcome.residual)));
 

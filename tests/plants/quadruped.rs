@@ -6,7 +6,7 @@ use std::sync::Arc;
 use legwork_diagram::Options;
 use legwork_program::Program;
 use legwork_qp::{
-    ClarabelSolver, Cone, ConeShape, ContactProblemData, ContactSolver, DEFAULT_REGULARISATION,
+    ClarabelSolver, Cone, ConeShape, ContactMethod, ContactProblemData, DEFAULT_REGULARISATION,
     PrincipalPivotingSolver, PyramidActiveSet, PyramidFit, Status, kkt,
 };
 use legwork_runtime::recording::Recording;
@@ -141,8 +141,8 @@ fn recorded_problems_replay_equally_through_both_solvers() {
         let (problem, n) = (problem.view(), problem.bias.len());
         let (mut f, mut g) = (vec![0.0; n], vec![0.0; n]);
         for (solver, forces) in [
-            (&mut active_set as &mut dyn ContactSolver, &mut f),
-            (&mut clarabel as &mut dyn ContactSolver, &mut g),
+            (&mut active_set as &mut dyn ContactMethod, &mut f),
+            (&mut clarabel as &mut dyn ContactMethod, &mut g),
         ] {
             let outcome = solver.solve(&problem, forces);
             assert_eq!(outcome.status, Status::Solved, "row {i}");

@@ -9,6 +9,7 @@ use legwork_block::{
     Outcome, OutputCx, Ports, RateRule, Real, Registry, Report, ResultOf, Sizes, UpdateCx,
 };
 use legwork_blocks::buses::ContactProblemBus;
+use legwork_qp::Method;
 use legwork_runtime::{Cursor, Simulation};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -468,14 +469,9 @@ fn s6_2_coulombs_law_is_called_around_any_solver() {
     };
     let (separates, _, _) = normal(r#"ActiveSetQp(in: { "problem": IN })"#);
     assert!(separates > 1.0, "{separates}");
-    for solver in [
-        "ActiveSetQp()",
-        "ClarabelQp(tol: 1e-12)",
-        "ProjectedGaussSeidel(sweeps: 5000, tol: 1e-13)",
-        "AcceleratedGradient(steps: 5000, tol: 1e-13)",
-        "PrincipalPivoting()",
-        "Lemke()",
-    ] {
+    for method in Method::convex() {
+        let settings = method.tightest.iter().map(|(name, value)| format!("{name}: {value}"));
+        let solver = format!("{}({})", method.kind, settings.collect::<Vec<_>>().join(", "));
         let (a, f, passes) = normal(&format!(
             r#"CoulombContact(passes: 100, tol: 1e-9, needs: {{ "solve": {solver} }}, in: {{ "problem": IN }})"#
         ));

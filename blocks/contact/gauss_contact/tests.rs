@@ -309,7 +309,7 @@ fn a_row_without_surfaces_has_a_reach_of_its_own() {
 #[test]
 fn only_what_can_touch_is_assembled_and_joint_limits_have_no_friction() {
     use legwork_qp::{
-        AcceleratedGradient, ClarabelSolver, Cone, ContactProblem, ContactSolver, LemkeSolver,
+        AcceleratedGradient, ClarabelSolver, Cone, ContactMethod, ContactProblem, LemkeSolver,
         PrincipalPivotingSolver, ProjectedGaussSeidel, PyramidActiveSet,
     };
     let mut robot = Robot::random(5);
@@ -354,7 +354,7 @@ fn only_what_can_touch_is_assembled_and_joint_limits_have_no_friction() {
         active: &active,
         regularisation: 0.0,
     };
-    let solvers: Vec<(&str, Box<dyn ContactSolver>)> = vec![
+    let solvers: Vec<(&str, Box<dyn ContactMethod>)> = vec![
         ("active set", Box::new(PyramidActiveSet::new(COUNT, 4))),
         ("clarabel", Box::new(ClarabelSolver::new(1e-10, 100))),
         ("gauss-seidel", Box::new(ProjectedGaussSeidel::new(COUNT, 10_000, 1e-10))),

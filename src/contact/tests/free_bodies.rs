@@ -12,7 +12,7 @@ use legwork_contact::soft_constraints::{
 use legwork_contact::{Ground, Plane};
 use legwork_qp::problems::Random;
 use legwork_qp::{
-    Cone, ConeShape, ContactProblemData, ContactSolver, CoulombIteration, PyramidActiveSet,
+    Cone, ConeShape, ContactMethod, ContactProblemData, CoulombIteration, PyramidActiveSet,
     PyramidFit,
 };
 use nalgebra::Vector3;

@@ -11,7 +11,7 @@ use legwork_contact::{
 use legwork_mechanics::{ClosedChain, PackedFactor, pack_dense, product};
 use legwork_qp::problems::Random;
 use legwork_qp::{
-    ClarabelSolver, Cone, ConeShape, ContactProblemData, ContactSolver, CoulombFixedPoint,
+    ClarabelSolver, Cone, ConeShape, ContactMethod, ContactProblemData, CoulombFixedPoint,
     ProjectedGaussSeidel, PyramidActiveSet, PyramidFit, Status, kkt,
 };
 use nalgebra::Vector3;
@@ -116,7 +116,7 @@ impl Body {
         points: &[ContactPoint],
         friction: f64,
         cone: &ConeShape,
-        solver: &mut dyn ContactSolver,
+        solver: &mut dyn ContactMethod,
         dt: f64,
     ) -> Vec<f64> {
         let (all, ground) = (vec![1.0; points.len()], Ground::default());
@@ -160,7 +160,7 @@ fn particle(position: Vector3<f64>, velocity: Vector3<f64>) -> Body {
     }
 }
 
-fn solvers() -> Vec<(&'static str, ConeShape, Box<dyn ContactSolver>)> {
+fn solvers() -> Vec<(&'static str, ConeShape, Box<dyn ContactMethod>)> {
     vec![
         ("active set", pyramid(4), Box::new(PyramidActiveSet::new(1, 4))),
         ("clarabel", ConeShape::circular(), Box::new(ClarabelSolver::new(1e-10, 100))),

@@ -1,7 +1,7 @@
 //! Coulomb's law with normal complementarity.
 
 use legwork_qp::complementarity::{CoulombModes, Nearness};
-use legwork_qp::{ContactProblem, DEFAULT_REGULARISATION, Outcome, Status};
+use legwork_qp::{ContactMethod, ContactProblem, DEFAULT_REGULARISATION, Outcome, Status};
 
 use super::yielding::{COMPLIANCES, Yielding};
 use super::{Choice, ContactInverseDynamics, ContactTask, ModelProblem, ModelSolver};

@@ -15,4 +15,5 @@ mod pyramid;
 mod span;
 
 pub use general::GeneralActiveSet;
+pub(crate) use pyramid::METHOD;
 pub use pyramid::PyramidActiveSet;

@@ -2,10 +2,11 @@
 
 use super::faces::{FaceSearch, Found};
 use super::islands::Islands;
-use crate::cone::{Cone, ConeShape};
-use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::circular::SlidingLaw;
+use crate::contact_problem::ContactProblem;
 use crate::goldfarb_idnani::{DualActiveSet, Rows};
 use crate::kkt;
+use crate::method::{Accuracy, Cones, ContactMethod, Given, Method, Setting, Value};
 use crate::status::{Outcome, Status};
 use legwork_linalg::axpy;
 
@@ -21,6 +22,49 @@ fn confirmed(status: Status, residual: f64) -> Status {
     let is_refused = status == Status::Solved && !matches!(residual, r if r <= ACCEPTED_RESIDUAL);
     if is_refused { Status::NumericalTrouble } else { status }
 }
+
+/// Its entry among the methods.
+pub(crate) static METHOD: Method = Method {
+    kind: "ActiveSetQp",
+    name: "active_set",
+    title: "The dual active-set method.",
+    doc: "\
+Solves the contact problem by the dual active-set method of Goldfarb and Idnani.
+
+A direct method: a few changes of the active set lead to the exact answer up to rounding, so
+it is the default. It starts from the active set of the last step, which saves iterations
+and does not change the answer.
+
+Reference: D. Goldfarb, A. Idnani, *A numerically stable dual method for solving strictly
+convex quadratic programs* (1983).",
+    aliases: &["Goldfarb–Idnani", "dual active set", "QP"],
+    example: "ActiveSetQp(on_fail: HoldLast(max: 5))",
+    choice: Some("ActiveSetQp()"),
+    iterations: "changes of the active set",
+    cones: Cones::Pyramids,
+    law: SlidingLaw::Convex,
+    settings: &[
+        Setting::new(
+            "iterations",
+            "Most changes of the active set; 0 means 40 + 10 × rows [1].",
+            Value::Count(0),
+        ),
+        Setting::cold("Start from an empty active set each time."),
+    ],
+    tightest: &[],
+    accuracy: Some(Accuracy { definite: 1e-10, reference: 1e-10, redundant: Some(1e-7) }),
+    allocates: false,
+    // H, its factor, the active rows and theirs.
+    memory: |size| {
+        let [n, s, _] = size.counts();
+        6 * n * n + 2 * n * (n + s)
+    },
+    make: |size, settings| {
+        let mut solver = PyramidActiveSet::new(size.contact_count, size.sides);
+        solver.iteration_limit = settings.count("iterations");
+        Box::new(solver)
+    },
+};
 
 /// One contact in the reduced problem.
 #[derive(Clone, Copy, Debug)]
@@ -96,25 +140,6 @@ impl PyramidActiveSet {
         self.row_block.reserve(rows.saturating_sub(self.row_block.len()));
     }
 
-    /// Solves from the active set in `rows`, and leaves the final one there.
-    ///
-    /// `rows` has k (sides + 1) flags, per contact one for each facet and one for `f_n ≥ 0`,
-    /// nonzero if the row holds with equality. Nothing else is kept: equal problem and
-    /// flags give equal bits. A good guess saves iterations; any guess leads to the same answer up
-    /// to rounding.
-    ///
-    /// # Panics
-    /// If a slice of the problem, `rows` or `forces` has the wrong length.
-    pub fn solve_warm(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        rows: &mut [f64],
-        forces: &mut [f64],
-    ) -> Outcome {
-        assert_eq!(rows.len(), problem.cone_row_count(), "flags need k (sides + 1) values");
-        self.run(problem, Some(rows), forces)
-    }
-
     fn run(
         &mut self,
         problem: &ContactProblem<'_>,
@@ -124,9 +149,7 @@ impl PyramidActiveSet {
         assert_eq!(forces.len(), problem.dim(), "forces need 3k values");
         forces.fill(0.0);
         let sides = problem.cone.sides();
-        let refusal = problem
-            .refuse()
-            .or_else(|| (!self.accepts(problem.cone)).then_some(Status::UnsupportedCone));
+        let refusal = problem.refuse().or_else(|| (sides == 0).then_some(Status::UnsupportedCone));
         if let Some(status) = refusal {
             if let Some(flags) = flags {
                 flags.fill(0.0);
@@ -314,13 +337,19 @@ impl PyramidActiveSet {
     }
 }
 
-impl ContactSolver for PyramidActiveSet {
-    fn accepts(&self, cone: &ConeShape) -> bool {
-        matches!(cone.cone(), Cone::Pyramid { .. })
+impl ContactMethod for PyramidActiveSet {
+    fn warm_len(&self, sides: usize) -> usize {
+        sides + 1
     }
 
-    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
-        self.run(problem, None, forces)
+    /// The warm start has k (sides + 1) flags, per contact one for each facet and one for
+    /// `f_n ≥ 0`, nonzero if the row holds with equality. A good guess saves iterations; any guess
+    /// leads to the same answer up to rounding.
+    fn solve_warm(&mut self, given: &Given<'_>, rows: &mut [f64], forces: &mut [f64]) -> Outcome {
+        let (problem, is_cold) = (&given.problem, rows.is_empty());
+        let count = if is_cold { 0 } else { problem.cone_row_count() };
+        assert_eq!(rows.len(), count, "flags need k (sides + 1) values");
+        self.run(problem, (!is_cold).then_some(rows), forces)
     }
 }
 

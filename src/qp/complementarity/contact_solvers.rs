@@ -5,13 +5,16 @@
 //! its normal as only generator. Where a pyramid of more than three sides is touched inside, the
 //! weights λ are not unique; the forces are, as far as H determines them.
 
-use super::half_inverse_mass::{DenseMass, HalfInverseMass};
+use super::half_inverse_mass::DenseMass;
 use super::lcp::Lcp;
 use super::lemke::Lemke;
 use super::principal_pivoting::PrincipalPivoting;
-use crate::cone::{Cone, ConeShape};
-use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::circular::SlidingLaw;
+use crate::contact_problem::ContactProblem;
 use crate::kkt;
+use crate::method::{
+    Accuracy, Cones, ContactMethod, Given, MassView, Method, ProblemSize, Setting,
+};
 use crate::status::{Outcome, Status};
 use legwork_linalg::cancel::check;
 use legwork_linalg::{PivotedCholesky, axpy, dot};
@@ -19,6 +22,81 @@ use legwork_linalg::{PivotedCholesky, axpy, dot};
 /// Relative natural residual beyond which an answer is not called solved; see
 /// [`crate::PyramidActiveSet`].
 const ACCEPTED_RESIDUAL: f64 = 1e-6;
+
+/// The entry of [`LemkeSolver`] among the methods.
+pub(crate) static LEMKE: Method = Method {
+    kind: "Lemke",
+    name: "lemke",
+    title: "Lemke's method.",
+    doc: "\
+Solves the contact problem by Lemke's method on pyramids of friction. The unknowns are the
+edges of the pyramids.
+
+One unknown per edge of each pyramid, a dense basis, lexicographic ties, and a ladder of
+regularisation where the plain attempt ends on a ray. The classical reference method: slower
+than the others where there are many contacts. It starts from the edges of the last step.
+
+Reference: C. E. Lemke, *Bimatrix equilibrium points and mathematical programming* (1965);
+R. W. Cottle, J.-S. Pang, R. E. Stone, *The Linear Complementarity Problem* (1992), sec.
+4.4.",
+    aliases: &["LCP"],
+    example: "Lemke(on_fail: HoldLast(max: 5))",
+    choice: Some("Lemke()"),
+    iterations: "pivots",
+    cones: Cones::Pyramids,
+    law: SlidingLaw::Convex,
+    settings: &[Setting::cold("Start without pressing edges each time.")],
+    tightest: &[],
+    accuracy: Some(Accuracy { definite: 1e-10, reference: 1e-10, redundant: Some(1e-7) }),
+    allocates: false,
+    // The matrix over the edges, that of the method, its basis, and H.
+    memory: |size| {
+        let [n, s, _] = size.counts();
+        4 * s * s + n * n + 20 * s
+    },
+    make: |size, _| Box::new(LemkeSolver::new(size.contact_count, size.sides)),
+};
+
+/// The entry of [`PrincipalPivotingSolver`] among the methods.
+pub(crate) static PRINCIPAL_PIVOTING: Method = Method {
+    kind: "PrincipalPivoting",
+    name: "ppm",
+    title: "The principal pivoting method.",
+    doc: "\
+Solves the contact problem by principal pivoting on pyramids of friction. The unknowns are
+the edges of the pyramids.
+
+One unknown per edge of each pyramid; the set of edges that carry force changes by one a
+pivot until none pulls and none lets its contact approach. Exact up to rounding, and fast
+where few edges carry force. The columns are made from J and the factor of M on the bus: the
+matrix of the complementarity problem is never formed, and of G only the judge of the answer
+hears. It starts from the edges of the last step. What pivoting cannot finish is handed to
+Lemke's method, whose attempts end after a fixed amount of work: then the status is 2, 5 or 8.
+
+Reference: S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction*
+(2017), algorithm 2; R. W. Cottle, J.-S. Pang, R. E. Stone, *The Linear Complementarity
+Problem* (1992), sec. 4.2.",
+    aliases: &["LCP", "Murty"],
+    example: "PrincipalPivoting(on_fail: HoldLast(max: 5))",
+    choice: Some("PrincipalPivoting()"),
+    iterations: "pivots",
+    cones: Cones::Pyramids,
+    law: SlidingLaw::Convex,
+    settings: &[Setting::cold("Start without pressing edges each time.")],
+    tightest: &[],
+    accuracy: Some(Accuracy { definite: 1e-10, reference: 1e-10, redundant: Some(1e-7) }),
+    allocates: false,
+    // The columns and their basis, H and its root; the matrix over the edges for Lemke's method;
+    // the pattern of the factor of M.
+    memory: |size| {
+        let [n, s, nv] = size.counts();
+        5 * s * s + (3 * s + 4 * (n + nv)) * (n + nv) + 4 * n * n + 3 * nv * nv + 20 * s
+    },
+    make: |size, _| {
+        let ProblemSize { contact_count, sides, velocity_dim } = size;
+        Box::new(PrincipalPivotingSolver::with_velocities(contact_count, sides, velocity_dim))
+    },
+};
 
 /// One generator that can carry force.
 #[derive(Clone, Copy, Debug)]
@@ -111,10 +189,10 @@ impl Reduced {
         }
     }
 
-    /// Leaves the final flags in `generators`, none unless the answer is usable.
+    /// Leaves the final flags in `generators`, none unless the answer is usable or the start cold.
     fn leave_flags(&self, outcome: Outcome, generators: &mut [f64]) {
         generators.fill(0.0);
-        if outcome.status.is_usable() {
+        if outcome.status.is_usable() && !generators.is_empty() {
             for (generator, &flag) in self.generators.iter().zip(&self.flags) {
                 generators[generator.index] = flag;
             }
@@ -145,6 +223,11 @@ impl Reduced {
     }
 }
 
+/// The flags of a warm start.
+fn guess_of(flags: &[f64]) -> Option<&[f64]> {
+    (!flags.is_empty()).then_some(flags)
+}
+
 /// Checks that the two solvers share.
 fn refuse(
     problem: &ContactProblem<'_>,
@@ -157,9 +240,8 @@ fn refuse(
         assert_eq!(guess.len(), size, "flags need k sides values");
     }
     forces.fill(0.0);
-    let status = problem.refuse().or_else(|| {
-        (!matches!(problem.cone.cone(), Cone::Pyramid { .. })).then_some(Status::UnsupportedCone)
-    });
+    let is_circular = problem.cone.sides() == 0;
+    let status = problem.refuse().or_else(|| is_circular.then_some(Status::UnsupportedCone));
     status.map(Outcome::refused)
 }
 
@@ -186,22 +268,6 @@ impl LemkeSolver {
         solver.product.resize(3 * contact_count, 0.0);
         solver.lemke = Lemke::new(size);
         solver
-    }
-
-    /// Solves from the basis in `generators` (k m flags, nonzero where a generator carries force)
-    /// and leaves the final one there; nothing else is kept.
-    ///
-    /// # Panics
-    /// If a slice of the problem, `generators` or `forces` has the wrong length.
-    pub fn solve_warm(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        generators: &mut [f64],
-        forces: &mut [f64],
-    ) -> Outcome {
-        let outcome = self.run(problem, Some(generators), forces);
-        self.reduced.leave_flags(outcome, generators);
-        outcome
     }
 
     fn run(
@@ -242,13 +308,17 @@ impl LemkeSolver {
     }
 }
 
-impl ContactSolver for LemkeSolver {
-    fn accepts(&self, cone: &ConeShape) -> bool {
-        matches!(cone.cone(), Cone::Pyramid { .. })
+impl ContactMethod for LemkeSolver {
+    fn warm_len(&self, sides: usize) -> usize {
+        sides
     }
 
-    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
-        self.run(problem, None, forces)
+    /// The warm start has k m flags, nonzero where a generator carries force.
+    fn solve_warm(&mut self, given: &Given<'_>, flags: &mut [f64], forces: &mut [f64]) -> Outcome {
+        self.lemke.budget = given.budget;
+        let outcome = self.run(&given.problem, guess_of(flags), forces);
+        self.reduced.leave_flags(outcome, flags);
+        outcome
     }
 }
 
@@ -288,59 +358,32 @@ impl PrincipalPivotingSolver {
         solver
     }
 
-    /// A solver with memory for [`Self::solve_with_mass`] of `velocity_dim` velocities.
+    /// A solver with memory for problems with a [`MassView`] of `velocity_dim` velocities.
     #[must_use]
     pub fn with_velocities(contact_count: usize, sides: usize, velocity_dim: usize) -> Self {
         let n = 3 * contact_count;
         Self::sized(contact_count, sides, n.max(velocity_dim), velocity_dim + n)
     }
 
-    /// Solves from the set in `generators` (k m flags, nonzero where a generator carries force) and
-    /// leaves the final one there; nothing else is kept. Among the answers of a
-    /// redundant problem without regularisation the flags pick one near the last.
-    ///
-    /// # Panics
-    /// If a slice of the problem, `generators` or `forces` has the wrong length.
-    pub fn solve_warm(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        generators: &mut [f64],
-        forces: &mut [f64],
-    ) -> Outcome {
-        let outcome = self.run(problem, Some(generators), forces);
-        self.reduced.leave_flags(outcome, generators);
-        outcome
-    }
-
-    /// [`Self::solve_warm`] without H: the columns are those of `J M⁻¹ Jᵀ = (C Jᵀ)ᵀ(C Jᵀ)`.
-    ///
-    /// | symbol | argument | shape | meaning |
-    /// |---|---|---|---|
-    /// | J | `jacobian` | 3k × nv, column-major | with `J M⁻¹ Jᵀ` = `problem.inverse_inertia` |
-    /// | C | `mass` | nv | `M⁻¹ = CᵀC` |
+    /// Solves without H: the columns are those of `J M⁻¹ Jᵀ = (C Jᵀ)ᵀ(C Jᵀ)`.
     ///
     /// A column of generator e is `C Jᵀe`, and below it `(R + εI)^½ e` where the problem has a
-    /// compliance, so neither `EᵀHE` nor H is formed or factored. 3k solves with `mass`, then
+    /// compliance, so neither `EᵀHE` nor H is formed or factored. 3k solves with C, then
     /// O((nv + 3k) k m) per pivot. G serves the judge of the answer and the mean diagonal of ε
     /// only.
-    ///
-    /// # Panics
-    /// If a slice has the wrong length.
-    pub fn solve_with_mass(
+    fn run_with_mass(
         &mut self,
         problem: &ContactProblem<'_>,
-        jacobian: &[f64],
-        mass: &impl HalfInverseMass,
-        generators: &mut [f64],
+        MassView { jacobian, root: mass }: MassView<'_>,
+        guess: Option<&[f64]>,
         forces: &mut [f64],
     ) -> Outcome {
         let (full, nv) = (problem.dim(), mass.dim());
         assert_eq!(jacobian.len(), full * nv, "J needs 3k x nv values");
-        if let Some(outcome) = refuse(problem, Some(generators), forces) {
-            generators.fill(0.0);
+        if let Some(outcome) = refuse(problem, guess, forces) {
             return outcome;
         }
-        self.reduced.fill(problem, Some(generators));
+        self.reduced.fill(problem, guess);
         let reduced = &mut self.reduced;
         let (n, size) = (reduced.unknowns.len(), reduced.generators.len());
         // C Jᵀ of the unknowns.
@@ -371,9 +414,7 @@ impl PrincipalPivotingSolver {
                 }
             }
         }
-        let outcome = self.pivot(problem, forces);
-        self.reduced.leave_flags(outcome, generators);
-        outcome
+        self.pivot(problem, forces)
     }
 
     fn run(
@@ -424,12 +465,25 @@ impl PrincipalPivotingSolver {
     }
 }
 
-impl ContactSolver for PrincipalPivotingSolver {
-    fn accepts(&self, cone: &ConeShape) -> bool {
-        matches!(cone.cone(), Cone::Pyramid { .. })
+impl ContactMethod for PrincipalPivotingSolver {
+    fn warm_len(&self, sides: usize) -> usize {
+        sides
     }
 
-    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
-        self.run(problem, None, forces)
+    fn uses_mass(&self) -> bool {
+        true
+    }
+
+    /// The warm start has k m flags, nonzero where a generator carries force. Among the answers of
+    /// a redundant problem without regularisation the flags pick one near the last.
+    fn solve_warm(&mut self, given: &Given<'_>, flags: &mut [f64], forces: &mut [f64]) -> Outcome {
+        let (problem, guess) = (&given.problem, guess_of(flags));
+        self.pivoting.bound(given.budget);
+        let outcome = match given.mass {
+            Some(mass) => self.run_with_mass(problem, mass, guess, forces),
+            None => self.run(problem, guess, forces),
+        };
+        self.reduced.leave_flags(outcome, flags);
+        outcome
     }
 }

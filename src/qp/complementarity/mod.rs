@@ -23,6 +23,7 @@ mod lemke_program;
 mod principal_pivoting;
 mod stewart_trinkle;
 
+pub(crate) use contact_solvers::{LEMKE, PRINCIPAL_PIVOTING};
 pub use contact_solvers::{LemkeSolver, PrincipalPivotingSolver};
 pub use coulomb_modes::{CoulombModes, Nearness};
 pub use duality::QpLcp;
@@ -33,4 +34,5 @@ pub use lcp::{farkas_margins, lcp_residuals};
 pub use lemke::Lemke;
 pub use lemke_program::LemkeProgram;
 pub use principal_pivoting::PrincipalPivoting;
+pub(crate) use stewart_trinkle::METHOD as STEWART_TRINKLE;
 pub use stewart_trinkle::{StewartTrinkleSolver, stewart_trinkle_into};

@@ -22,8 +22,10 @@
 
 use super::lcp::Lcp;
 use super::lemke::Lemke;
+use crate::circular::SlidingLaw;
 use crate::contact_problem::ContactProblem;
 use crate::kkt;
+use crate::method::{Cones, ContactMethod, Given, Method};
 use crate::status::{Outcome, Status};
 
 /// Writes the problem's matrix and vector for k contacts and m sides: `k (m + 2)` pairs, per
@@ -103,6 +105,46 @@ fn direction(problem: &ContactProblem<'_>, kind: usize) -> [f64; 3] {
 /// Natural residual of Coulomb's law up to which an answer is called solved; as for the other
 /// methods, rounding at the condition of redundant contacts.
 const ACCEPTED: f64 = 1e-6;
+
+/// Its entry among the methods.
+pub(crate) static METHOD: Method = Method {
+    kind: "StewartTrinkle",
+    name: "stewart_trinkle",
+    title: "Coulomb's law by Lemke's method.",
+    doc: "\
+Solves Coulomb friction on pyramids as one linear complementarity problem. Sliding contacts
+stay on the ground. The method is Lemke's.
+
+Per contact the normal force f_n, the weights β of the m edges d of its pyramid, and the
+slip λ: `0 ≤ f_n ⟂ a_n ≥ 0`, `0 ≤ β_j ⟂ d_jᵀa_t + λ ≥ 0`, `0 ≤ λ ⟂ μ f_n − Σβ ≥ 0`. The
+other solver blocks solve the convex law, in which a contact that slides at v lifts by μ v,
+and so do those of `Fallback`; `CoulombContact` finds the same law as this block by a fixed
+point around them, with circular cones too, and starts warm. This one always starts cold,
+has `k (m + 2)` unknowns, and for forces that are not unique takes what the pivots come to.
+The residual is that of Coulomb's law.
+
+References: D. Stewart, J. Trinkle, *An implicit time-stepping scheme for rigid body
+dynamics with inelastic collisions and Coulomb friction* (1996); M. Anitescu, F. Potra,
+*Formulating dynamic multi-rigid-body contact problems with friction as solvable linear
+complementarity problems* (1997).",
+    aliases: &["LCP", "time stepping"],
+    example: "StewartTrinkle(on_fail: HoldLast(max: 5))",
+    choice: None,
+    iterations: "pivots",
+    cones: Cones::Pyramids,
+    law: SlidingLaw::Coulomb,
+    settings: &[],
+    tightest: &[],
+    // The laws of all methods are those of the convex law.
+    accuracy: None,
+    allocates: false,
+    // The matrix over edges, normals and speeds, and those of Lemke's method.
+    memory: |size| {
+        let [n, s, _] = size.counts();
+        4 * (s + n) * (s + n) + n * n
+    },
+    make: |size, _| Box::new(StewartTrinkleSolver::new(size.contact_count, size.sides)),
+};
 
 /// Coulomb's law on a pyramid by [`Lemke`]; see the module docs.
 ///
@@ -187,13 +229,13 @@ impl StewartTrinkleSolver {
         self.acceleration.resize(3 * contact_count, 0.0);
         self.present.reserve(contact_count);
     }
+}
 
-    /// Solves from a cold start; `forces` (3k, [N]) is only written. The residual is that of
-    /// [`kkt::coulomb_residual`]. The cost depends on the active contacts only.
-    ///
-    /// # Panics
-    /// If a slice of the problem or `forces` has the wrong length.
-    pub fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
+impl ContactMethod for StewartTrinkleSolver {
+    /// The residual is that of [`kkt::coulomb_residual`]. The cost depends on the active contacts
+    /// only.
+    fn solve_warm(&mut self, given: &Given<'_>, _: &mut [f64], forces: &mut [f64]) -> Outcome {
+        let problem = &given.problem;
         assert_eq!(forces.len(), problem.dim(), "forces need 3k values");
         forces.fill(0.0);
         if let Some(status) = problem.refuse() {
@@ -210,6 +252,7 @@ impl StewartTrinkleSolver {
         self.vector.resize(size, 0.0);
         self.z.resize(size, 0.0);
         stewart_trinkle_into(&present, &mut self.matrix, &mut self.vector);
+        self.lemke.budget = given.budget;
         let outcome = self.lemke.solve(&Lcp::made(&self.matrix, &self.vector), &mut self.z);
         for (contact, z) in self.z.chunks_exact(sides + 2).enumerate() {
             let first = 3 * self.present.contacts[contact];

@@ -3,9 +3,8 @@
 use legwork_qp::complementarity::LemkeProgram;
 use legwork_qp::kkt::QpMultipliers;
 use legwork_qp::{
-    AcceleratedGradient, ClarabelSolver, ContactProblemData, ContactSolver, GeneralActiveSet, Lcp,
-    LcpData, Lemke, LemkeSolver, Outcome, PrincipalPivotingSolver, Problem, ProjectedGaussSeidel,
-    PyramidActiveSet, QpData, Status,
+    BoxedMethod, ClarabelSolver, Cones, ContactProblemData, GeneralActiveSet, Lcp, LcpData, Lemke,
+    Method, Outcome, Problem, ProblemSize, QpData, Status,
 };
 
 /// What a solver returned.
@@ -60,85 +59,62 @@ pub(super) trait DuelSolver {
     fn solve(&mut self, problem: &Problem) -> Answer;
 }
 
-/// The names that [`make`] knows.
+/// The names that [`make`] knows: those of the methods of the convex law.
 ///
-/// | name | method | contact | qp | cone_program | lcp |
-/// |---|---|---|---|---|---|
-/// | `active_set` | Goldfarb-Idnani | pyramids | yes | without cones | symmetric |
-/// | `clarabel` | interior point | all | yes | yes | monotone |
-/// | `pgs` | projected Gauss-Seidel | all | | | |
-/// | `apgd` | accelerated projected gradient | all | | | |
-/// | `lemke` | Lemke's pivoting | pyramids | yes | without cones | yes |
-/// | `ppm` | principal pivoting | pyramids | | | |
-/// | `osqp` | operator splitting (feature `osqp`) | pyramids | yes | without cones | monotone |
+/// | name | qp | cone_program | lcp |
+/// |---|---|---|---|
+/// | `active_set` | yes | without cones | symmetric |
+/// | `clarabel` | yes | yes | monotone |
+/// | `lemke` | yes | without cones | yes |
+/// | `osqp` | yes | without cones | monotone |
 ///
-/// The pivoting methods leave out pyramids with more than 3000 generators together.
-pub(super) fn solver_names() -> &'static [&'static str] {
-    if cfg!(feature = "osqp") {
-        &["active_set", "clarabel", "pgs", "apgd", "lemke", "ppm", "osqp"]
-    } else {
-        &["active_set", "clarabel", "pgs", "apgd", "lemke", "ppm"]
-    }
+/// The others take contact problems alone.
+pub(super) fn solver_names() -> Vec<&'static str> {
+    Method::convex().map(|method| method.name).collect()
 }
 
 /// The solver with this name at its tightest useful tolerance; `None` if no solver has it.
 pub(super) fn make(name: &str) -> Option<Box<dyn DuelSolver>> {
-    let method = match name {
-        "active_set" => Method::ActiveSet(Box::default(), Box::default()),
-        "clarabel" => Method::Clarabel(Box::new(ClarabelSolver::new(1e-10, 200))),
-        "pgs" => Method::Contact(Box::new(ProjectedGaussSeidel::new(0, 10_000, 1e-10))),
-        "apgd" => Method::Contact(Box::new(AcceleratedGradient::new(0, 10_000, 1e-10))),
-        "lemke" => Method::Lemke(Box::default(), Box::default(), Box::new(LemkeSolver::new(0, 0))),
-        "ppm" => Method::Pivoting(Box::new(PrincipalPivotingSolver::new(0, 0))),
+    let method = Method::convex().find(|method| method.name == name)?;
+    let programs = match name {
+        "active_set" => Some(Programs::ActiveSet(Box::default())),
+        "clarabel" => Some(Programs::Clarabel(Box::new(ClarabelSolver::new(1e-10, 200)))),
+        "lemke" => Some(Programs::Lemke(Box::default(), Box::default())),
         #[cfg(feature = "osqp")]
-        "osqp" => Method::Osqp(Box::new(legwork_qp::OsqpSolver::new(1e-8, 50_000))),
-        _ => return None,
+        "osqp" => Some(Programs::Osqp(Box::new(legwork_qp::OsqpSolver::new(1e-8, 50_000)))),
+        _ => None,
     };
-    Some(Box::new(Named { name: name.to_owned(), method }))
+    Some(Box::new(Named { method, contact: method.tight(ProblemSize::new(0, 0)), programs }))
 }
 
-/// Generators of friction pyramids beyond which a pivoting method does not take a contact problem:
-/// its dense matrices would not fit into memory.
-const MOST_GENERATORS: usize = 3000;
+/// Bytes beyond which a method is not given a contact problem.
+const MOST_BYTES: u64 = 1 << 30;
 
 struct Named {
-    name: String,
-    method: Method,
+    method: &'static Method,
+    contact: BoxedMethod,
+    programs: Option<Programs>,
 }
 
-enum Method {
-    ActiveSet(Box<GeneralActiveSet>, Box<PyramidActiveSet>),
+/// The same method for problems of other kinds.
+enum Programs {
+    ActiveSet(Box<GeneralActiveSet>),
     Clarabel(Box<ClarabelSolver>),
-    Contact(Box<dyn ContactSolver>),
-    Pivoting(Box<PrincipalPivotingSolver>),
-    Lemke(Box<Lemke>, Box<LemkeProgram>, Box<LemkeSolver>),
+    Lemke(Box<Lemke>, Box<LemkeProgram>),
     #[cfg(feature = "osqp")]
     Osqp(Box<legwork_qp::OsqpSolver>),
 }
 
 impl DuelSolver for Named {
     fn name(&self) -> String {
-        self.name.clone()
+        self.method.name.to_owned()
     }
 
     fn solve(&mut self, problem: &Problem) -> Answer {
-        match (problem, &mut self.method) {
-            (Problem::Contact(data), Method::Pivoting(_) | Method::Lemke(..))
-                if data.friction.len() * data.cone.sides() > MOST_GENERATORS =>
-            {
-                Answer::refused(Status::UnsupportedCone)
-            }
-            (Problem::Contact(data), Method::Contact(solver)) => contact(&mut **solver, data),
-            (Problem::Contact(data), Method::Pivoting(solver)) => contact(&mut **solver, data),
-            (Problem::Contact(data), Method::ActiveSet(_, solver)) => contact(&mut **solver, data),
-            (Problem::Contact(data), Method::Clarabel(solver)) => contact(&mut **solver, data),
-            (Problem::Contact(data), Method::Lemke(_, _, solver)) => contact(&mut **solver, data),
-            #[cfg(feature = "osqp")]
-            (Problem::Contact(data), Method::Osqp(solver)) => contact(&mut **solver, data),
-            (_, Method::Contact(_) | Method::Pivoting(_)) => {
-                Answer::refused(Status::UnsupportedCone)
-            }
-            (Problem::ConeProgram(data), Method::Clarabel(solver)) => {
+        match (problem, &mut self.programs) {
+            (Problem::Contact(data), _) => self.contact(data),
+            (_, None) => Answer::refused(Status::UnsupportedCone),
+            (Problem::ConeProgram(data), Some(Programs::Clarabel(solver))) => {
                 let Ok(program) = data.view() else {
                     return Answer::refused(Status::InvalidData);
                 };
@@ -153,12 +129,12 @@ impl DuelSolver for Named {
                     cones: multipliers.cones.to_vec(),
                 }
             }
-            (Problem::ConeProgram(data), method) if data.cone_sizes.is_empty() => {
-                quadratic(method, &data.linear)
+            (Problem::ConeProgram(data), Some(solver)) if data.cone_sizes.is_empty() => {
+                quadratic(solver, &data.linear)
             }
             (Problem::ConeProgram(_), _) => Answer::refused(Status::UnsupportedCone),
-            (Problem::Qp(data), method) => quadratic(method, data),
-            (Problem::Lcp(data), Method::Lemke(solver, ..)) => {
+            (Problem::Qp(data), Some(solver)) => quadratic(solver, data),
+            (Problem::Lcp(data), Some(Programs::Lemke(solver, _))) => {
                 let Ok(lcp) = Lcp::new(&data.matrix, &data.vector) else {
                     return Answer::refused(Status::InvalidData);
                 };
@@ -166,8 +142,26 @@ impl DuelSolver for Named {
                 let outcome = solver.solve(&lcp, &mut x);
                 Answer { x, ..Answer::refused(outcome.status) }.with(outcome)
             }
-            (Problem::Lcp(data), method) => complementary(method, data),
+            (Problem::Lcp(data), Some(solver)) => complementary(solver, data),
         }
+    }
+}
+
+impl Named {
+    fn contact(&mut self, data: &ContactProblemData) -> Answer {
+        let problem = data.view();
+        if problem.check_shape().is_err() {
+            return Answer::refused(Status::InvalidData);
+        }
+        let sides = data.cone.sides();
+        let size = ProblemSize::new(data.friction.len(), sides);
+        let is_too_large = (self.method.memory)(size) > MOST_BYTES / size_of::<f64>() as u64;
+        if is_too_large || self.method.cones == Cones::Pyramids && sides == 0 {
+            return Answer::refused(Status::UnsupportedCone);
+        }
+        let mut x = vec![0.0; problem.dim()];
+        let outcome = self.contact.solve(&problem, &mut x);
+        Answer { x, ..Answer::refused(outcome.status) }.with(outcome)
     }
 }
 
@@ -177,20 +171,7 @@ impl Answer {
     }
 }
 
-fn contact(solver: &mut dyn ContactSolver, data: &ContactProblemData) -> Answer {
-    let problem = data.view();
-    if problem.check_shape().is_err() {
-        return Answer::refused(Status::InvalidData);
-    }
-    if !solver.accepts(&data.cone) {
-        return Answer::refused(Status::UnsupportedCone);
-    }
-    let mut x = vec![0.0; problem.dim()];
-    let outcome = solver.solve(&problem, &mut x);
-    Answer { x, ..Answer::refused(outcome.status) }.with(outcome)
-}
-
-fn quadratic(method: &mut Method, data: &QpData) -> Answer {
+fn quadratic(method: &mut Programs, data: &QpData) -> Answer {
     let qp = data.view();
     if qp.check_shape().is_err() {
         return Answer::refused(Status::InvalidData);
@@ -204,33 +185,32 @@ fn quadratic(method: &mut Method, data: &QpData) -> Answer {
         cones: Vec::new(),
     };
     match method {
-        Method::ActiveSet(solver, _) => {
+        Programs::ActiveSet(solver) => {
             let outcome = solver.solve(&qp, &mut x);
             with(outcome, x, solver.multipliers())
         }
-        Method::Clarabel(solver) => {
+        Programs::Clarabel(solver) => {
             let outcome = solver.solve_qp(&qp, &mut x);
             let multipliers = solver.multipliers();
             let (rows, bounds) = (multipliers.rows, multipliers.bounds);
             with(outcome, x, QpMultipliers { rows, bounds })
         }
-        Method::Lemke(_, solver, _) => {
+        Programs::Lemke(_, solver) => {
             let outcome = solver.solve(&qp, &mut x);
             with(outcome, x, solver.multipliers())
         }
         #[cfg(feature = "osqp")]
-        Method::Osqp(solver) => {
+        Programs::Osqp(solver) => {
             let outcome = solver.solve_qp(&qp, &mut x);
             with(outcome, x, solver.multipliers())
         }
-        Method::Contact(_) | Method::Pivoting(_) => Answer::refused(Status::UnsupportedCone),
     }
 }
 
 /// A complementarity problem as the quadratic program it comes from, or, if M is not symmetric, as
 /// `min zᵀ(M z + q)` subject to `z ≥ 0`, `M z + q ≥ 0`, which is convex if the problem is monotone
 /// and has minimum 0 if it has a solution.
-fn complementary(method: &mut Method, data: &LcpData) -> Answer {
+fn complementary(method: &mut Programs, data: &LcpData) -> Answer {
     let n = data.vector.len();
     let Ok(lcp) = Lcp::new(&data.matrix, &data.vector) else {
         return Answer::refused(Status::InvalidData);

@@ -7,7 +7,7 @@ use legwork_contact::soft_constraints::{
 };
 use legwork_qp::problems::Random;
 use legwork_qp::{
-    Cone, ConeShape, ContactSolver, CoulombFixedPoint, PyramidActiveSet, PyramidFit, Status,
+    Cone, ConeShape, ContactMethod, CoulombFixedPoint, PyramidActiveSet, PyramidFit, Status,
 };
 
 const CIRCULAR: Method = Method::Forces { cone: Cone::Circular };

@@ -6,7 +6,7 @@ use legwork_contact::soft_constraints::{
 };
 use legwork_qp::problems::Random;
 use legwork_qp::{
-    ClarabelSolver, Cone, ConeShape, ContactSolver, ProjectedGaussSeidel, PyramidFit, Status,
+    ClarabelSolver, Cone, ConeShape, ContactMethod, ProjectedGaussSeidel, PyramidFit, Status,
 };
 use nalgebra::{DMatrix, DVector};
 
@@ -200,7 +200,7 @@ fn contacts_agree_with_solvers_in_the_space_of_forces() {
         let mut data = contact_problem(&system.problem, cone.clone()).unwrap();
         data.force_scale = largest(&ours);
         let n = ours.len();
-        let mut solvers: [Box<dyn ContactSolver>; 2] = [
+        let mut solvers: [Box<dyn ContactMethod>; 2] = [
             Box::new(ClarabelSolver::new(1e-11, 200)),
             Box::new(ProjectedGaussSeidel::new(n / 3, 200_000, 1e-13)),
         ];

@@ -10,7 +10,7 @@ use legwork_control::{ContactInverseDynamics, ContactModel, Energy, ModelProblem
 use legwork_qp::complementarity::{DenseMass, HalfInverseMass};
 use legwork_qp::problems::Random;
 use legwork_qp::{
-    ContactProblem, ContactSolver, GeneralActiveSet, Lemke, LemkeSolver, Outcome, Status,
+    ContactMethod, ContactProblem, GeneralActiveSet, Lemke, LemkeSolver, Outcome, Status,
     StewartTrinkleSolver,
 };
 

@@ -12,7 +12,7 @@ mod problems;
 mod timing;
 
 use legwork_qp::{
-    ContactProblem, ContactSolver, GeneralActiveSet, Outcome, PyramidActiveSet, Qp, Status,
+    ContactMethod, ContactProblem, GeneralActiveSet, Outcome, PyramidActiveSet, Qp, Status,
 };
 use problems::Set;
 use std::hint::black_box;
@@ -61,7 +61,7 @@ fn warm(set: &Set, seconds: f64, filter: &str) {
     let mut solver = PyramidActiveSet::new(4, 4);
     let (mut forces, mut flags) = ([0.0; 12], [0.0; 20]);
     time(&format!("pyramid/{}/warm", set.name), filter, seconds, set, |_, problem| {
-        solver.solve_warm(black_box(problem), &mut flags, &mut forces)
+        solver.solve_warm(&black_box(*problem).into(), &mut flags, &mut forces)
     });
     let dense = dense(set);
     let mut solver = GeneralActiveSet::new(12, 20);

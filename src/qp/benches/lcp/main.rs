@@ -24,7 +24,7 @@ use std::hint::black_box;
 use legwork_qp::complementarity::{DenseMass, HalfInverseMass, Lemke, PrincipalPivoting};
 use legwork_qp::problems::{Random, random_definite};
 use legwork_qp::{
-    Cone, ConeShape, ContactSolver, Lcp, LemkeSolver, PrincipalPivotingSolver, PyramidFit,
+    Cone, ConeShape, ContactMethod, Lcp, LemkeSolver, PrincipalPivotingSolver, PyramidFit,
 };
 
 const DIM: usize = 18;
@@ -222,7 +222,7 @@ fn pyramids() {
         let problems: Vec<_> =
             (0..COUNT as u64).map(|seed| random_definite(seed, contacts, shape.clone())).collect();
         let mut forces = vec![0.0; 3 * contacts];
-        let mut time = |solver: &mut dyn ContactSolver| {
+        let mut time = |solver: &mut dyn ContactMethod| {
             figure(|i| {
                 let outcome = solver.solve(&black_box(&problems[i]).view(), &mut forces);
                 assert!(outcome.status.is_usable());

@@ -3,6 +3,7 @@ use crate::complementarity::StewartTrinkleSolver;
 use crate::cone::{Cone, ConeShape, PyramidFit};
 use crate::contact_problem::ContactProblemData;
 use crate::kkt;
+use crate::method::ContactMethod;
 use crate::problems::Random;
 
 fn pyramid(sides: usize) -> ConeShape {

@@ -27,6 +27,7 @@
 mod basis;
 mod scaling;
 
+use crate::budget::Budget;
 use crate::complementarity::lcp::{Lcp, farkas_margins, lcp_residuals, slack_error};
 use crate::complementarity::principal_pivoting::{SOLVED, SOLVED_SLACK, USABLE, USABLE_SLACK};
 use crate::null_vector::refine;
@@ -68,9 +69,6 @@ const ATTEMPTS: [Attempt; 13] = [
     rung(-4),
     rung(0),
 ];
-/// Number of multiplications after which no further attempt begins. It takes some tenths of a
-/// second: 13 attempts of 1000 pivots on 60 pairs, or 1300 pivots on 240.
-const WORK: u64 = 500_000_000;
 /// Attempts at a proof of infeasibility before a long answer is accepted.
 const LOOKS: usize = 6;
 /// Proximal steps that take the regularisation out of an answer again.
@@ -136,6 +134,8 @@ impl Verdict {
 #[doc(alias("LCP solver", "complementary pivoting"))]
 #[derive(Clone, Debug, Default)]
 pub struct Lemke {
+    /// Bounds of its attempts.
+    pub budget: Budget,
     n: usize,
     /// The scaled M, column-major.
     matrix: Vec<f64>,
@@ -285,7 +285,7 @@ impl Lemke {
             (self.least_pivot, self.variation) = (attempt.least_pivot, attempt.variation);
             self.give = attempt.give;
             // The first attempt is always made, others only within the budget.
-            if first.is_some() && self.work_of(pivots) > WORK {
+            if first.is_some() && self.work_of(pivots) > self.budget.multiplications {
                 break;
             }
             let end = if self.start(|_| false) { self.pivot(&mut pivots) } else { End::Singular };

@@ -35,6 +35,7 @@
 
 mod pivots;
 
+use crate::budget::Budget;
 use crate::complementarity::half_inverse_mass::HalfInverseMass;
 use crate::complementarity::lcp::{Lcp, farkas_margins, lcp_residuals, slack_error};
 use crate::complementarity::lemke::Lemke;
@@ -234,6 +235,11 @@ impl PrincipalPivoting {
             }
             _ => self.ask_lemke(lcp, pressing, forces, outcome.iterations),
         }
+    }
+
+    /// Bounds Lemke's method, the last resort.
+    pub(in crate::complementarity) fn bound(&mut self, budget: Budget) {
+        self.lemke.budget = budget;
     }
 
     /// For solvers that make the columns `C Nᵀ` themselves: room for `count · dim` values, to fill

@@ -3,14 +3,11 @@
 
 use crate::common::{INF, pyramids, written_out};
 use allocation_counter::measure;
-use legwork_qp::complementarity::{
-    DenseMass, IndependentRows, Lemke, LemkeSolver, PrincipalPivoting, PrincipalPivotingSolver,
-    StewartTrinkleSolver,
-};
+use legwork_qp::complementarity::{DenseMass, IndependentRows, Lemke, PrincipalPivoting};
 use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{
-    AcceleratedGradient, ConeShape, ContactProblemData, ContactSolver, GeneralActiveSet, Lcp,
-    ProjectedGaussSeidel, PyramidActiveSet, QpData, Status,
+    BoxedMethod, ConeShape, ContactProblemData, GeneralActiveSet, Given, Lcp, METHODS, Method,
+    ProblemSize, QpData, Status, Value,
 };
 use std::hint::black_box;
 
@@ -57,64 +54,56 @@ fn contact_problems() -> Vec<ContactProblemData> {
     all
 }
 
-type Solve = Box<dyn FnMut(&ContactProblemData, &mut [f64]) -> Status>;
-
-fn cold(mut solver: impl ContactSolver + 'static) -> Solve {
-    Box::new(move |problem, forces| solver.solve(&problem.view(), forces).status)
+#[test]
+fn contact_methods_do_not_allocate() {
+    let problems = contact_problems();
+    for method in METHODS.iter().filter(|method| !method.allocates) {
+        let mut solver = few_iterations(method);
+        let len = solver.warm_len(SIDES);
+        let mut start = vec![1.0; CONTACTS * len];
+        for is_cold in [true, false] {
+            let (name, mut solved) = (method.name, 0);
+            for (index, problem) in problems.iter().enumerate() {
+                let mut forces = vec![0.0; problem.bias.len()];
+                let len = problem.friction.len() * solver.warm_len(problem.cone.sides());
+                let start = &mut start[..if is_cold { 0 } else { len }];
+                let mut status = Status::InvalidData;
+                let count = allocations(|| {
+                    let given = Given::from(black_box(problem).view());
+                    status = solver.solve_warm(&given, start, &mut forces).status;
+                });
+                assert_eq!(count, 0, "{name}, problem {index}: {status:?}");
+                solved += usize::from(status.is_usable());
+            }
+            assert!(solved > problems.len() / 2, "{name}: {solved} of {}", problems.len());
+        }
+    }
 }
 
-#[test]
-fn contact_solvers_do_not_allocate() {
-    let mut warm_active_set = PyramidActiveSet::new(CONTACTS, SIDES);
-    let mut warm_lemke = LemkeSolver::new(CONTACTS, SIDES);
-    let mut warm_pivoting = PrincipalPivotingSolver::new(CONTACTS, SIDES);
-    let mut coulomb = StewartTrinkleSolver::new(CONTACTS, SIDES);
-    let mut rows = vec![1.0; CONTACTS * (SIDES + 1)];
-    let mut pivoted = vec![1.0; CONTACTS * SIDES];
-    let mut based = pivoted.clone();
-    let solvers: [(&str, Solve); 9] = [
-        ("active set", cold(PyramidActiveSet::new(CONTACTS, SIDES))),
-        ("Gauss-Seidel", cold(ProjectedGaussSeidel::new(CONTACTS, 200, 1e-9))),
-        ("accelerated gradient", cold(AcceleratedGradient::new(CONTACTS, 200, 1e-9))),
-        ("principal pivoting", cold(PrincipalPivotingSolver::new(CONTACTS, SIDES))),
-        ("Lemke", cold(LemkeSolver::new(CONTACTS, SIDES))),
-        (
-            "active set, warm",
-            Box::new(move |problem, forces| {
-                let count = problem.view().cone_row_count();
-                warm_active_set.solve_warm(&problem.view(), &mut rows[..count], forces).status
-            }),
-        ),
-        (
-            "principal pivoting, warm",
-            Box::new(move |problem, forces| {
-                let count = problem.friction.len() * problem.cone.sides();
-                warm_pivoting.solve_warm(&problem.view(), &mut pivoted[..count], forces).status
-            }),
-        ),
-        (
-            "Lemke, warm",
-            Box::new(move |problem, forces| {
-                let count = problem.friction.len() * problem.cone.sides();
-                warm_lemke.solve_warm(&problem.view(), &mut based[..count], forces).status
-            }),
-        ),
-        (
-            "Stewart-Trinkle",
-            Box::new(move |problem, forces| coulomb.solve(&problem.view(), forces).status),
-        ),
-    ];
-    let problems = contact_problems();
-    for (name, mut solve) in solvers {
-        let mut solved = 0;
-        for (index, problem) in problems.iter().enumerate() {
-            let mut forces = vec![0.0; problem.bias.len()];
-            let mut status = Status::InvalidData;
-            let count = allocations(|| status = solve(black_box(problem), &mut forces));
-            assert_eq!(count, 0, "{name}, problem {index}: {status:?}");
-            solved += usize::from(status.is_usable());
+/// The method with memory for the largest problem; iterations need not end.
+fn few_iterations(method: &Method) -> BoxedMethod {
+    let mut settings = method.tight_settings();
+    for name in ["sweeps", "steps"] {
+        if method.settings.iter().any(|setting| setting.name == name) {
+            settings.set(name, Value::Count(200));
+            settings.set("tol", Value::Real(1e-9));
         }
-        assert!(solved > problems.len() / 2, "{name}: {solved} of {}", problems.len());
+    }
+    (method.make)(ProblemSize::new(CONTACTS, SIDES), &settings)
+}
+
+/// What a method keeps is no more than its entry says.
+#[test]
+fn methods_keep_no_more_than_they_say() {
+    for method in METHODS {
+        for (contact_count, velocity_dim) in [(4, 18), (40, 6), (40, 60), (100, 18)] {
+            let size = ProblemSize { contact_count, sides: 4, velocity_dim };
+            let mut made = None;
+            let kept = measure(|| made = Some((method.make)(size, &method.defaults())));
+            let said = 8 * (method.memory)(size) + 20_000;
+            let (bytes, name) = (kept.bytes_max, method.name);
+            assert!(bytes <= said, "{name}, {size:?}: {bytes} of {said}");
+        }
     }
 }
 

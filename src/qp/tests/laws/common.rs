@@ -2,7 +2,7 @@
 
 use legwork_qp::problems::Random;
 use legwork_qp::{
-    Cone, ConeShape, ContactProblemData, ContactSolver, PyramidFit, QpData, Status, kkt,
+    Cone, ConeShape, ContactMethod, ContactProblemData, PyramidFit, QpData, Status, kkt,
 };
 
 pub(crate) const INF: f64 = f64::INFINITY;
@@ -32,7 +32,7 @@ pub(crate) fn bits(x: &[f64]) -> Vec<u64> {
 
 /// Forces and status; the forces are NaN where the solver writes none.
 pub(crate) fn solve(
-    solver: &mut dyn ContactSolver,
+    solver: &mut dyn ContactMethod,
     problem: &ContactProblemData,
 ) -> (Vec<f64>, Status) {
     let mut forces = vec![f64::NAN; problem.bias.len()];

@@ -4,7 +4,7 @@ use crate::common::{INF, bits, difference, random_qp, references, written_out};
 use legwork_qp::problems::{Random, random_definite};
 use legwork_qp::{
     ClarabelSolver, ConeProgram, ConeProgramData as Program, ConeProgramError, ConeShape,
-    ContactSolver, GeneralActiveSet, ProjectedGaussSeidel, Qp, QpData, Status, kkt,
+    ContactMethod, GeneralActiveSet, ProjectedGaussSeidel, Qp, QpData, Status, kkt,
     project_second_order, second_order_violation,
 };
 

@@ -3,7 +3,7 @@
 use crate::common::{INF, difference, natural_residual, pyramid, random_qp, written_out};
 use legwork_qp::problems::{random_definite, rigid_body};
 use legwork_qp::{
-    ContactSolver, GeneralActiveSet, PyramidActiveSet, PyramidFit, QpData, Status, kkt,
+    ContactMethod, GeneralActiveSet, PyramidActiveSet, PyramidFit, QpData, Status, kkt,
 };
 
 fn judge(qp: &QpData, solver: &GeneralActiveSet, x: &[f64]) -> f64 {

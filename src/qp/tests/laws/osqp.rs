@@ -3,7 +3,7 @@
 use crate::common::{INF, bits, difference, pyramid, references};
 use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{
-    ConeProgram, ConeShape, ContactSolver, GeneralActiveSet, OsqpSolver, PyramidActiveSet,
+    ConeProgram, ConeShape, ContactMethod, GeneralActiveSet, OsqpSolver, PyramidActiveSet,
     PyramidFit, QpData, Status, kkt,
 };
 

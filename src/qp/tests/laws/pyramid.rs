@@ -2,7 +2,7 @@
 
 use crate::common::{bits, natural_residual, pyramid};
 use legwork_qp::problems::{Random, random_definite, rigid_body};
-use legwork_qp::{ContactProblemData, ContactSolver, PyramidActiveSet, PyramidFit, Status};
+use legwork_qp::{ContactMethod, ContactProblemData, PyramidActiveSet, PyramidFit, Status};
 
 /// Four to eight contacts of a rigid body determine their forces up to rounding times 1e10 only;
 /// with large friction that is more than what a sliding contact presses with.
@@ -17,7 +17,8 @@ fn forces_keep_to_their_cones_whatever_the_friction() {
                 let mut flags = vec![0.0; problem.view().cone_row_count()];
                 let mut forces = vec![0.0; problem.bias.len()];
                 for start in ["cold", "warm"] {
-                    let outcome = solver.solve_warm(&problem.view(), &mut flags, &mut forces);
+                    let outcome =
+                        solver.solve_warm(&problem.view().into(), &mut flags, &mut forces);
                     let name = format!("{fit:?}, mu {mu}, seed {seed}, {count} contacts, {start}");
                     assert_eq!(outcome.status, Status::Solved, "{name}: {outcome:?}");
                     for f in forces.chunks_exact(3) {

@@ -8,91 +8,51 @@ use crate::common::{
 use legwork_linalg::{PivotedCholesky, axpy, cancel, dot};
 use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{
-    AcceleratedGradient, ClarabelSolver, ConeShape, ContactProblem, ContactProblemData,
-    ContactSolver, CoulombFixedPoint, LemkeSolver, Outcome, PrincipalPivotingSolver,
-    ProjectedGaussSeidel, PyramidActiveSet, PyramidFit, Status, kkt,
+    AcceleratedGradient, Accuracy, BoxedMethod, Budget, ClarabelSolver, ConeShape, Cones,
+    ContactMethod, ContactProblemData, CoulombFixedPoint, Given, METHODS, Method, ProblemSize,
+    ProjectedGaussSeidel, PyramidActiveSet, PyramidFit, Settings, Status, Value, kkt,
 };
 
-/// A solver, and how exact it is.
-struct Method {
+/// A method of the table with its tightest settings, and how exact it is.
+struct Case {
     name: &'static str,
-    /// With memory for so many contacts with so many sides.
-    make: fn(usize, usize) -> Box<dyn ContactSolver>,
-    /// Whether it takes circular cones.
-    is_round: bool,
-    /// Error of the forces on definite problems, as a share of the largest: rounding for direct
-    /// methods; the condition times the natural residual for iterations; for a gap g the root of
-    /// `2 g / 0.1`, strong convexity being 0.1.
-    error: f64,
-    /// The same on the reference problems, which are better conditioned.
-    reference: f64,
-    /// Residual of redundant problems; none if it converges too slowly there.
-    redundant: Option<f64>,
+    method: &'static Method,
+    settings: Settings,
+    accuracy: Accuracy,
 }
 
-const METHODS: [Method; 7] = [
-    Method {
-        name: "active set",
-        make: |k, sides| Box::new(PyramidActiveSet::new(k, sides)),
-        is_round: false,
-        error: 1e-10,
-        reference: 1e-10,
-        redundant: Some(1e-7),
-    },
-    Method {
-        name: "Lemke",
-        make: |k, sides| Box::new(LemkeSolver::new(k, sides)),
-        is_round: false,
-        error: 1e-10,
-        reference: 1e-10,
-        redundant: Some(1e-7),
-    },
-    Method {
-        name: "principal pivoting",
-        make: |k, sides| Box::new(PrincipalPivotingSolver::new(k, sides)),
-        is_round: false,
-        error: 1e-10,
-        reference: 1e-10,
-        redundant: Some(1e-7),
-    },
-    Method {
-        name: "clarabel",
-        make: |_, _| Box::new(ClarabelSolver::new(1e-10, 200)),
-        is_round: true,
-        error: 4e-5,
-        reference: 1e-6,
-        redundant: Some(1e-5),
-    },
-    Method {
-        name: "accelerated gradient",
-        make: |k, _| Box::new(AcceleratedGradient::new(k, 100_000, 1e-10)),
-        is_round: true,
-        error: 1e-7,
-        reference: 1e-8,
-        redundant: None,
-    },
-    Method {
-        name: "coarse accelerated gradient",
-        make: |k, _| Box::new(AcceleratedGradient::new(k, 100_000, 1e-9)),
-        is_round: true,
-        error: 1e-6,
-        reference: 1e-7,
-        redundant: Some(1e-8),
-    },
-    Method {
-        name: "Gauss-Seidel",
-        make: |k, _| Box::new(ProjectedGaussSeidel::new(k, 20_000, 1e-9)),
-        is_round: true,
-        error: 1e-6,
-        reference: 1e-6,
-        redundant: None,
-    },
-];
+impl Case {
+    /// With memory for so many contacts with so many sides.
+    fn make(&self, contacts: usize, sides: usize) -> BoxedMethod {
+        (self.method.make)(ProblemSize::new(contacts, sides), &self.settings)
+    }
+
+    /// True if it takes this cone.
+    fn takes(&self, shape: &ConeShape) -> bool {
+        self.method.cones == Cones::All || shape.sides() > 0
+    }
+}
+
+/// The methods of the table, the exact ones first. Accelerated gradients converge on redundant
+/// problems too, if slowly: a second case of them stops earlier.
+fn cases() -> Vec<Case> {
+    let case = |method: &'static Method| {
+        let (settings, accuracy) = (method.tight_settings(), method.accuracy?);
+        Some(Case { name: method.name, method, settings, accuracy })
+    };
+    let mut cases: Vec<Case> = METHODS.iter().copied().filter_map(case).collect();
+    let mut coarse = case(Method::named("apgd").unwrap()).unwrap();
+    coarse.name = "coarse apgd";
+    coarse.settings.set("tol", Value::Real(1e-9));
+    coarse.accuracy = Accuracy { definite: 1e-6, reference: 1e-7, redundant: Some(1e-8) };
+    cases.push(coarse);
+    cases.sort_by(|a, b| a.accuracy.definite.total_cmp(&b.accuracy.definite));
+    cases
+}
 
 /// The methods that take a cone.
-fn methods_for(shape: &ConeShape) -> impl Iterator<Item = &'static Method> {
-    let is_pyramid = shape.sides() > 0;
-    METHODS.iter().filter(move |method| is_pyramid || method.is_round)
+fn methods_for(shape: &ConeShape) -> impl Iterator<Item = Case> {
+    cases().into_iter().filter(|case| case.takes(shape))
 }
 
 /// Pyramids of both fits, and the circular cone.
@@ -105,8 +65,8 @@ fn shapes() -> Vec<ConeShape> {
 /// Ten problems of a standing robot and ten random ones, solved by quadprog and checked by ProxQP.
 #[test]
 fn reference_solutions_are_met() {
-    for method in &METHODS {
-        let mut solver = (method.make)(4, 4);
+    for method in &cases() {
+        let mut solver = method.make(4, 4);
         let mut worst: f64 = 0.0;
         for case in references() {
             let (forces, status) = solve(&mut *solver, &case.problem);
@@ -114,7 +74,11 @@ fn reference_solutions_are_met() {
             // Condition numbers reach 520.
             worst = worst.max(case.error(&forces));
         }
-        assert!(worst < method.reference, "{}: relative difference {worst:.1e}", method.name);
+        assert!(
+            worst < method.accuracy.reference,
+            "{}: relative difference {worst:.1e}",
+            method.name
+        );
         assert!(worst > 0.0, "bit-equal to an independent program is not credible");
     }
 }
@@ -140,15 +104,15 @@ fn all_methods_agree_on_definite_problems() {
                         shape.cone()
                     );
                     let (forces, status) =
-                        solve(&mut *(method.make)(contacts, shape.sides()), &problem);
+                        solve(&mut *method.make(contacts, shape.sides()), &problem);
                     assert!(status.is_usable(), "{what}: {status:?}");
                     let residual = residual(&problem, &forces);
-                    assert!(residual < method.error, "{what}: residual {residual:.1e}");
+                    assert!(residual < method.accuracy.definite, "{what}: residual {residual:.1e}");
                     // The first is the most exact that takes the cone.
                     let first = first.get_or_insert_with(|| forces.clone());
                     let size = problem.force_scale.max(largest(first));
                     let error = difference(first, &forces) / size;
-                    let bound = if shape.sides() > 0 { method.error } else { 4e-5 };
+                    let bound = if shape.sides() > 0 { method.accuracy.definite } else { 4e-5 };
                     assert!(error < bound, "{what}: off by {error:.1e}");
                 }
             }
@@ -168,15 +132,15 @@ fn redundant_contacts_masks_and_zero_friction_have_one_acceleration() {
                     rigid_body(1000 * seed + index as u64, contacts, shape.clone(), masked);
                 let mut first: Option<Vec<f64>> = None;
                 for method in methods_for(&shape) {
-                    let Some(bound) = method.redundant else { continue };
+                    let Some(bound) = method.accuracy.redundant else { continue };
                     let what = format!(
                         "{}, {:?}, {contacts} contacts, seed {seed}",
                         method.name,
                         shape.cone()
                     );
                     let (forces, status) =
-                        solve(&mut *(method.make)(contacts, shape.sides()), &problem);
-                    let is_direct = method.error <= 1e-10;
+                        solve(&mut *method.make(contacts, shape.sides()), &problem);
+                    let is_direct = method.accuracy.definite <= 1e-10;
                     let judge = if is_direct { residual } else { natural_residual };
                     let residual = judge(&problem, &forces);
                     assert!(status.is_usable(), "{what}: {status:?}, residual {residual:.1e}");
@@ -319,7 +283,7 @@ fn a_light_body_beside_a_heavy_one_is_resolved() {
             assert_eq!(status, Status::Solved);
             exact[3 * contact..3 * contact + 3].copy_from_slice(&forces);
         }
-        let solvers: [(&str, Box<dyn ContactSolver>); 2] = [
+        let solvers: [(&str, Box<dyn ContactMethod>); 2] = [
             ("gradient", Box::new(AcceleratedGradient::new(2, 100_000, 1e-7))),
             ("sweeps", Box::new(ProjectedGaussSeidel::new(2, 100_000, 1e-7))),
         ];
@@ -396,13 +360,16 @@ fn the_order_of_the_contacts_does_not_matter() {
                 shuffled.bias[j] = problem.bias[source(j)];
                 shuffled.friction[j / 3] = problem.friction[source(j) / 3];
             }
-            for method in &METHODS {
-                let (forces, _) = solve(&mut *(method.make)(contacts, 4), &problem);
-                let (permuted, _) = solve(&mut *(method.make)(contacts, 4), &shuffled);
+            for method in &cases() {
+                let (forces, _) = solve(&mut *method.make(contacts, 4), &problem);
+                let (permuted, _) = solve(&mut *method.make(contacts, 4), &shuffled);
                 let back: Vec<f64> = (0..n).map(|i| forces[source(i)]).collect();
                 let error = difference(&back, &permuted) / problem.force_scale;
                 let name = method.name;
-                assert!(error < method.error, "{name}, seed {seed}, {contacts}: {error:.1e}");
+                assert!(
+                    error < method.accuracy.definite,
+                    "{name}, seed {seed}, {contacts}: {error:.1e}"
+                );
             }
         }
     }
@@ -412,14 +379,14 @@ fn the_order_of_the_contacts_does_not_matter() {
 fn a_used_solver_returns_the_bits_of_a_fresh_one() {
     for shape in [ConeShape::circular(), pyramid(6, PyramidFit::Inscribed)] {
         for method in methods_for(&shape) {
-            let mut used = (method.make)(0, 0);
+            let mut used = method.make(0, 0);
             for seed in 0..20 {
                 let contacts = [4, 4, 3, 8][seed as usize % 4];
                 let problem = match seed % 3 {
                     0 => random_definite(seed, contacts, shape.clone()),
                     other => rigid_body(seed, contacts, shape.clone(), other == 2),
                 };
-                let fresh = solve(&mut *(method.make)(contacts, shape.sides()), &problem);
+                let fresh = solve(&mut *method.make(contacts, shape.sides()), &problem);
                 let again = solve(&mut *used, &problem);
                 assert_eq!(bits(&again.0), bits(&fresh.0), "{}, seed {seed}", method.name);
             }
@@ -427,52 +394,22 @@ fn a_used_solver_returns_the_bits_of_a_fresh_one() {
     }
 }
 
-/// A solver with a warm start: forces or flags.
-type Warm = Box<dyn FnMut(&ContactProblem<'_>, &mut [f64], &mut [f64]) -> Outcome>;
-
-/// Name, length of the start for four contacts of four sides, solver.
-fn warm_methods() -> [(&'static str, usize, Warm); 5] {
-    let mut active_set = PyramidActiveSet::new(4, 4);
-    let mut pivoting = PrincipalPivotingSolver::new(4, 4);
-    let mut lemke = LemkeSolver::new(4, 4);
-    let mut sweeps = ProjectedGaussSeidel::new(4, 20_000, 1e-9);
-    let mut gradient = AcceleratedGradient::new(4, 20_000, 1e-9);
-    [
-        ("active set", 20, Box::new(move |p, start, f| active_set.solve_warm(p, start, f))),
-        ("principal pivoting", 16, Box::new(move |p, start, f| pivoting.solve_warm(p, start, f))),
-        ("Lemke", 16, Box::new(move |p, start, f| lemke.solve_warm(p, start, f))),
-        (
-            "Gauss-Seidel",
-            12,
-            Box::new(move |p, start, f| {
-                let outcome = sweeps.solve_warm(p, start);
-                f.copy_from_slice(start);
-                outcome
-            }),
-        ),
-        (
-            "accelerated gradient",
-            12,
-            Box::new(move |p, start, f| {
-                let outcome = gradient.solve_warm(p, start);
-                f.copy_from_slice(start);
-                outcome
-            }),
-        ),
-    ]
-}
-
 #[test]
 fn a_warm_start_saves_work_and_changes_nothing_else() {
-    for (name, len, mut solve) in warm_methods() {
-        let error = METHODS.iter().find(|method| method.name == name).unwrap().error;
+    for case in cases() {
+        let (name, error) = (case.name, case.accuracy.definite);
+        let mut method = case.make(4, 4);
+        let len = 4 * method.warm_len(4);
+        if len == 0 {
+            continue;
+        }
         let mut random = Random::new(9);
         let (mut cold_total, mut warm_total) = (0, 0);
         for seed in 0..40 {
             let mut problem = random_definite(seed, 4, pyramid(4, PyramidFit::Circumscribed));
             let (mut start, mut forces, mut expected) = (vec![0.0; len], [0.0; 12], [0.0; 12]);
             let mut run = |problem: &ContactProblemData, start: &mut [f64], f: &mut [f64]| {
-                let outcome = solve(&problem.view(), start, f);
+                let outcome = method.solve_warm(&problem.view().into(), start, f);
                 assert_eq!(outcome.status, Status::Solved, "{name}, seed {seed}");
                 outcome.iterations
             };
@@ -524,17 +461,20 @@ fn bad_data_and_cones_get_a_status_and_zero_force() {
             for (index, break_it) in breakers.iter().enumerate() {
                 let mut problem = random_definite(1, 2, shape.clone());
                 break_it(&mut problem);
-                let (forces, status) = solve(&mut *(method.make)(2, 4), &problem);
+                let (forces, status) = solve(&mut *method.make(2, 4), &problem);
                 assert_eq!(status, Status::InvalidData, "{}, breaker {index}", method.name);
                 assert_eq!(forces, [0.0; 6], "{}, breaker {index}", method.name);
             }
         }
     }
-    let round = random_definite(1, 2, ConeShape::circular());
-    for method in METHODS.iter().filter(|method| !method.is_round) {
-        let mut solver = (method.make)(2, 4);
-        assert!(!solver.accepts(&round.cone), "{}", method.name);
-        assert_eq!(solve(&mut *solver, &round), (vec![0.0; 6], Status::UnsupportedCone));
+    for shape in [ConeShape::circular(), pyramid(4, PyramidFit::Inscribed)] {
+        let problem = random_definite(1, 2, shape);
+        for method in METHODS {
+            let (forces, status) = solve(&mut *method.tight(ProblemSize::new(2, 4)), &problem);
+            let is_taken = method.cones == Cones::All || problem.cone.sides() > 0;
+            assert_eq!(status == Status::UnsupportedCone, !is_taken, "{}", method.name);
+            assert_eq!(largest(&forces) == 0.0, !is_taken, "{}", method.name);
+        }
     }
 }
 
@@ -564,7 +504,7 @@ fn degenerate_data_never_panic() {
         for method in methods_for(&shape) {
             let mut solved = 0;
             for (index, problem) in problems.iter().enumerate() {
-                let solver = &mut *(method.make)(problem.friction.len(), 4);
+                let solver = &mut *method.make(problem.friction.len(), 4);
                 let (forces, status) = solve(solver, problem);
                 if status == Status::Solved {
                     solved += 1;
@@ -622,9 +562,9 @@ fn a_problem_without_solution_is_unbounded() {
             for seed in 0..60 {
                 let contacts = 1 + seed as usize % 4;
                 let problem = unbounded(seed, contacts, &shape);
-                let (forces, status) = solve(&mut *(method.make)(contacts, 4), &problem);
+                let (forces, status) = solve(&mut *method.make(contacts, 4), &problem);
                 let expected = match method.name {
-                    "active set" => Status::NumericalTrouble,
+                    "active_set" => Status::NumericalTrouble,
                     _ => Status::Unbounded,
                 };
                 let what = format!("{}, {:?}, seed {seed}", method.name, shape.cone());
@@ -710,6 +650,19 @@ fn the_fixed_point_is_coulombs_law() {
     }
 }
 
+/// Without room for pivoting the answer of too few passes is called unsolved; with it, solved.
+#[test]
+fn a_last_resort_keeps_within_its_budget() {
+    let problem = random_definite(3, 4, pyramid(4, PyramidFit::Inscribed));
+    let given = Given::from(problem.view());
+    let solved = |budget: Budget| {
+        let mut solver = CoulombFixedPoint::new(PyramidActiveSet::new(4, 4), 4, 1, 1e-9);
+        solver.solve_warm(&Given { budget, ..given }, &mut [], &mut [0.0; 12]).status
+    };
+    assert_eq!(solved(Budget::DEFAULT), Status::Solved);
+    assert_eq!(solved(Budget { pairs: 23, ..Budget::DEFAULT }), Status::MaxIterations);
+}
+
 /// A request to stop is heard inside every method, long before the answer; what is short ends by
 /// itself, with the same bits.
 #[test]
@@ -719,7 +672,8 @@ fn a_long_solve_is_left_when_asked() {
         random_definite(5, 500, pyramid(4, PyramidFit::Inscribed)),
         random_definite(6, 4, pyramid(4, PyramidFit::Inscribed)),
     );
-    for Method { name, make, .. } in &METHODS {
+    for case in cases() {
+        let (name, make) = (case.name, |k, m| case.make(k, m));
         let (mut used, mut forces) = (make(500, 4), vec![0.0; 1500]);
         let begun = std::time::Instant::now();
         let left = cancel::scope(&raised, || used.solve(&large.view(), &mut forces));

@@ -6,9 +6,9 @@ use legwork_qp::complementarity::{
     DenseMass, HalfInverseMass, LemkeSolver, PrincipalPivotingSolver, StewartTrinkleSolver,
 };
 use legwork_qp::problems::{Random, random_definite, rigid_body};
-use legwork_qp::{ContactProblemData, ContactSolver, PyramidFit, Status, kkt};
+use legwork_qp::{ContactMethod, ContactProblemData, Given, MassView, PyramidFit, Status, kkt};
 
-fn solvers() -> [(&'static str, Box<dyn ContactSolver>); 2] {
+fn solvers() -> [(&'static str, Box<dyn ContactMethod>); 2] {
     [
         ("lemke", Box::new(LemkeSolver::new(4, 4))),
         ("pivoting", Box::new(PrincipalPivotingSolver::new(4, 4))),
@@ -182,8 +182,9 @@ fn the_form_with_the_mass_agrees_with_the_dense_form() {
         let mut flags = vec![0.0; k * sides];
         let expected = PrincipalPivotingSolver::new(k, sides).solve(&problem.view(), &mut dense);
         let mut solver = PrincipalPivotingSolver::with_velocities(k, sides, nv);
-        let view = problem.view();
-        let outcome = solver.solve_with_mass(&view, &jacobian, &mass, &mut flags, &mut factored);
+        let mass = Some(MassView { jacobian: &jacobian, root: &mass });
+        let given = Given { mass, ..problem.view().into() };
+        let outcome = solver.solve_warm(&given, &mut flags, &mut factored);
         assert_eq!((outcome.status, expected.status), (Status::Solved, Status::Solved), "{seed}");
         assert!(outcome.residual < 1e-9, "seed {seed}: residual {:.1e}", outcome.residual);
         let error = difference(&dense, &factored) / largest(&dense).max(1.0);
@@ -192,14 +193,14 @@ fn the_form_with_the_mass_agrees_with_the_dense_form() {
         assert!(error < tolerance, "seed {seed}: {error:.1e}");
         // From its own flags it needs no pivot and gives the same forces.
         let mut again = vec![0.0; n];
-        let warm = solver.solve_with_mass(&view, &jacobian, &mass, &mut flags, &mut again);
+        let warm = solver.solve_warm(&given, &mut flags, &mut again);
         assert_eq!(warm.iterations, 0, "seed {seed}");
         let error = difference(&again, &factored) / largest(&dense).max(1.0);
         assert!(error < tolerance, "seed {seed}: {error:.1e}");
         // NaN is rejected, and leaves no flags.
         let broken = vec![f64::NAN; n];
-        let view = legwork_qp::ContactProblem { bias: &broken, ..view };
-        let refused = solver.solve_with_mass(&view, &jacobian, &mass, &mut flags, &mut again);
+        let problem = legwork_qp::ContactProblem { bias: &broken, ..given.problem };
+        let refused = solver.solve_warm(&Given { problem, ..given }, &mut flags, &mut again);
         assert_eq!(refused.status, Status::InvalidData);
         assert!(flags.iter().chain(&again).all(|&v| v == 0.0));
     }

@@ -4,7 +4,7 @@ use legwork_qp::complementarity::{Lcp, Lemke, LemkeProgram, lcp_residuals};
 use legwork_qp::kkt::{self, QpMultipliers};
 use legwork_qp::problems::Random;
 use legwork_qp::{
-    ClarabelSolver, ContactProblemData, ContactSolver, GeneralActiveSet, Outcome, PyramidActiveSet,
+    ClarabelSolver, ContactMethod, ContactProblemData, GeneralActiveSet, Outcome, PyramidActiveSet,
     PyramidFit, QpData, Status,
 };
 
