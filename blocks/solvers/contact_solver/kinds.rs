@@ -36,8 +36,8 @@ pub(crate) struct Common {
     /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
     /// `Fallback(…)`: another solver, of which status, iterations and residual then are.
     pub(super) on_fail: OnFail,
-    /// Which problems to keep for the files of a run: `Never`, `Failures(max: 1)` (the default),
-    /// `Every(n: 100, max: 10)`.
+    /// Which problems to keep for the files of a run: `Never`, `Failures(max: 1)` (the
+    /// default), `Every(n: 100, max: 10)`.
     pub(super) dump: Dump,
     /// Solve anew in minor steps; otherwise at major steps, between which forces are held.
     pub(super) in_minor_steps: bool,
@@ -165,7 +165,6 @@ impl Kind {
         let (first, rest) = self.method.doc.split_once("\n\n").unwrap_or((self.method.doc, ""));
         let description = format!("{first}\n\n{table}\n\n{rest}");
         object.insert("description".to_owned(), description.trim_end().into());
-        object.insert("title".to_owned(), self.method.kind.into());
         object.insert("x-aliases".to_owned(), self.method.aliases.into());
         schema
     }
