@@ -12,7 +12,6 @@
 //! for quadratic programs*, Math. Prog. Comp. 12 (2020).
 
 use crate::circular::SlidingLaw;
-use crate::cone::Cone;
 use crate::cone_kkt::weighted_radius;
 use crate::cone_program::ConeProgram;
 use crate::contact_problem::must_fit;
@@ -34,7 +33,7 @@ const USABLE_RESIDUAL: f64 = 1e-2;
 /// Largest residual of a direction of unbounded descent.
 const DESCENT_RESIDUAL: f64 = 1e-3;
 
-/// OSQP for [`Qp`] and for the [`ContactProblem`] with pyramids.
+/// OSQP for [`Qp`] and for the [`crate::ContactProblem`] with pyramids.
 #[doc(alias("ADMM", "operator splitting"))]
 #[derive(Clone, Debug)]
 pub struct OsqpSolver {

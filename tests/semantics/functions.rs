@@ -469,7 +469,7 @@ fn s6_2_coulombs_law_is_called_around_any_solver() {
     };
     let (separates, _, _) = normal(r#"ActiveSetQp(in: { "problem": IN })"#);
     assert!(separates > 1.0, "{separates}");
-    for method in Method::convex() {
+    for method in Method::convex().filter(|method| method.choice.is_some()) {
         let settings = method.tightest.iter().map(|(name, value)| format!("{name}: {value}"));
         let solver = format!("{}({})", method.kind, settings.collect::<Vec<_>>().join(", "));
         let (a, f, passes) = normal(&format!(

@@ -6,8 +6,8 @@ use allocation_counter::measure;
 use legwork_qp::complementarity::{DenseMass, IndependentRows, Lemke, PrincipalPivoting};
 use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{
-    BoxedMethod, ConeShape, ContactProblemData, GeneralActiveSet, Given, Lcp, METHODS, Method,
-    ProblemSize, QpData, Status, Value,
+    ConeShape, ContactProblemData, GeneralActiveSet, Given, Lcp, METHODS, ProblemSize, QpData,
+    Status,
 };
 use std::hint::black_box;
 
@@ -58,7 +58,7 @@ fn contact_problems() -> Vec<ContactProblemData> {
 fn contact_methods_do_not_allocate() {
     let problems = contact_problems();
     for method in METHODS.iter().filter(|method| !method.allocates) {
-        let mut solver = few_iterations(method);
+        let mut solver = method.tight(ProblemSize::new(CONTACTS, SIDES));
         let len = solver.warm_len(SIDES);
         let mut start = vec![1.0; CONTACTS * len];
         for is_cold in [true, false] {
@@ -78,18 +78,6 @@ fn contact_methods_do_not_allocate() {
             assert!(solved > problems.len() / 2, "{name}: {solved} of {}", problems.len());
         }
     }
-}
-
-/// The method with memory for the largest problem; iterations need not end.
-fn few_iterations(method: &Method) -> BoxedMethod {
-    let mut settings = method.tight_settings();
-    for name in ["sweeps", "steps"] {
-        if method.settings.iter().any(|setting| setting.name == name) {
-            settings.set(name, Value::Count(200));
-            settings.set("tol", Value::Real(1e-9));
-        }
-    }
-    (method.make)(ProblemSize::new(CONTACTS, SIDES), &settings)
 }
 
 /// What a method keeps is no more than its entry says.
