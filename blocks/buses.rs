@@ -171,7 +171,8 @@ pub fn contact_points(count: &Dim, nv: &Dim) -> ContactPointsBus {
 }
 
 /// `ContactProblem(cone)`: what every contact solver is given, for k contacts:
-/// `min ½ fᵀ(G + R)f + bᵀf` over forces in the friction cones.
+/// `min ½ fᵀ(G + R)f + bᵀf` over forces in the friction cones, or with `coulomb` the fixed point of
+/// this with `b_n + μ |a_t|` in the place of `b_n`, which is Coulomb's law.
 ///
 /// The argument `cone` is the kind of the cones, `pyramid` or `circular`. The block that assembles
 /// the problem sets it; every solver block takes both. Diagrams write the bus without the argument:
@@ -195,6 +196,8 @@ pub fn contact_points(count: &Dim, nv: &Dim) -> ContactPointsBus {
         frame "contact";
     factor: Matrix::of(nv, nv.clone() + 1), _,
         "that of `Dynamics`, for solvers that never form G", shape "nv × (nv+1)";
+    is_coulomb("coulomb"): Bool, _,
+        "whether a contact that slides keeps to the ground; else it lifts off at μ times its speed";
 )]
 pub struct ContactProblemBus;
 

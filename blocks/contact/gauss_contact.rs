@@ -66,10 +66,15 @@ use assembly::Work;
 /// The velocity level speaks of the position after the step as `q + Δt ν⁺`: run it with
 /// `SemiImplicitEuler`. Under `Euler` and `Rk4` the position moves otherwise, and feet sink by
 /// millimetres when they land: a warning. Solvers that choose their steps are refused, since the
-/// length of a step must be known before it is made. Its problem is convex (M. Anitescu,
-/// *Optimization-based simulation of nonsmooth rigid multibody dynamics*, 2006): a contact that
-/// slides at speed v hovers by about `Δt μ v`; `CoulombContact`, around any solver, takes that
-/// away.
+/// length of a step must be known before it is made.
+///
+/// A contact that slides keeps to the ground (Coulomb's law): the solver repeats the convex problem
+/// with `b_n + μ |a_t|` for b_n until its residual is below 1e-6 (de Saxcé), and where nothing
+/// slides once is enough. With `sliding: Convex` the convex problem is the law (M. Anitescu,
+/// *Optimization-based simulation of nonsmooth rigid multibody dynamics*, 2006): what begins to slide
+/// at speed v on the ground is thrown off it at μ v and flies for `2 μ v/g`; it ends where Coulomb's
+/// law has it on level ground, and up to 5° and 20 % elsewhere on slopes. `CoulombContact` sets
+/// passes and tolerance, and solves Coulomb's law in either case, as `StewartTrinkle` does.
 ///
 /// A contact with `restitution` e that would close within the step, and approaches faster than
 /// `bounce_speed`, leaves it at `v⁺ ≥ −e v` instead (Newton): γ is then `e v/Δt`, if that is more.
@@ -117,6 +122,10 @@ pub struct GaussContact {
     /// Friction cone: `Circular` (the default, Coulomb's) or `Pyramid(sides: 4, fit: Inscribed)`
     /// (the default at acceleration level, where J̇ν turns friction by `Δt ω` away from the slip).
     pub cone: Option<Cone>,
+    /// What contacts that slide do: `Coulomb` (the default), they keep to the ground; `Convex`, they
+    /// lift off at μ times their speed.
+    #[default]
+    pub sliding: Sliding,
     /// Velocity level: highest speed at which a penetrating contact is pushed out [m/s]; from
     /// the default a body jumps 0.02 mm.
     #[default = "0.02 m/s"]
@@ -152,6 +161,17 @@ pub struct GaussContact {
     /// same name.
     #[default]
     pub in_minor_steps: bool,
+}
+
+/// The law of contacts that slide.
+#[parameters]
+#[derive(Copy, PartialEq, Eq, Default)]
+pub enum Sliding {
+    /// They keep to the ground.
+    #[default]
+    Coulomb,
+    /// They lift off at μ times their speed: the problem is convex.
+    Convex,
 }
 
 /// The quantity that contact constraints are on.

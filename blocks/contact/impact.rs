@@ -7,7 +7,7 @@ use legwork_block::{
 };
 use legwork_contact::{
     BounceProblem, Bounces, ContactMode, ContactRows, Impact as Law, ImpactMode, ImpactProblem,
-    next_mode,
+    next_mode, share_without_gain, work_of,
 };
 use legwork_mechanics::pack_dense;
 use legwork_qp::{
@@ -195,8 +195,9 @@ pub struct Scratch {
     /// J, 3k × nv.
     jacobian: Vec<f64>,
     inertia: Vec<f64>,
-    /// Contact velocities before the impulses, 3k.
+    /// Contact velocities before the impulses, and those with what separates at once, 3k.
     velocity: Vec<f64>,
+    shifted: Vec<f64>,
     own_friction: Vec<f64>,
     friction: Vec<f64>,
     closed: Vec<f64>,
@@ -251,7 +252,7 @@ fn strike(
 ) -> Result<Solution, Box<Fault>> {
     let step = if time.step > 0.0 { time.step } else { 1e-3 };
     let Scratch { law, solver, response, mass, packed, .. } = work;
-    let Scratch { jacobian, inertia, velocity, friction, own_friction, closed, .. } = work;
+    let Scratch { jacobian, inertia, velocity, shifted, friction, own_friction, closed, .. } = work;
     let Scratch { restitution, approach, separation, reflections, .. } = work;
     let (dynamics, points) = (inputs.get(plan.dynamics), inputs.get(plan.points));
     packed.copy_from_slice(dynamics.factor);
@@ -288,33 +289,54 @@ fn strike(
             bounce_speed,
         };
         reflections.find(&problem, |_, _| true, separation);
-        for (i, speed) in separation.iter().enumerate().filter(|(_, speed)| !speed.is_nan()) {
-            velocity[3 * i + 2] -= speed.max(0.0);
-        }
+    } else {
+        separation.fill(f64::NAN);
     }
     let floating = Some(dynamics.floating_mass()).filter(|&mass| mass > 0.0);
     let weight = floating.unwrap_or(dynamics.mass_matrix[0]) * SCALE_GRAVITY;
-    let problem = ImpactProblem {
-        inverse_inertia: inertia,
-        velocity,
-        friction: own_friction,
-        closed,
-        impulse_scale: weight * step / points.len() as f64,
-    };
-    let outcome = match functions.bound(plan.solve.function) {
-        None => law.apply(&problem, &mut **solver, impulse),
-        Some(mut call) => {
-            let argument = plan.solve.problem;
-            call.leaf(argument, ContactProblemBus::JACOBIAN).copy_from_slice(jacobian);
-            call.leaf(argument, ContactProblemBus::FACTOR).copy_from_slice(packed);
-            let mut called = Called { call, solve: plan.solve, fault: None };
-            let outcome = law.apply(&problem, &mut called, impulse);
-            if let Some(fault) = called.fault {
-                return Err(fault);
-            }
-            outcome
+    let impulse_scale = weight * step / points.len() as f64;
+    let mut called = functions.bound(plan.solve.function).map(|mut call| {
+        let argument = plan.solve.problem;
+        call.leaf(argument, ContactProblemBus::JACOBIAN).copy_from_slice(jacobian);
+        call.leaf(argument, ContactProblemBus::FACTOR).copy_from_slice(packed);
+        Called { call, solve: plan.solve, fault: None }
+    });
+    // Finds the impulses of a share of the speeds of separation.
+    let mut solve = |share: f64, impulse: &mut [f64]| {
+        shifted.copy_from_slice(velocity);
+        for (i, speed) in separation.iter().enumerate().filter(|(_, speed)| !speed.is_nan()) {
+            shifted[3 * i + 2] -= share * speed.max(0.0);
+        }
+        let problem = ImpactProblem {
+            inverse_inertia: inertia,
+            velocity: shifted,
+            friction: own_friction,
+            closed,
+            impulse_scale,
+        };
+        match &mut called {
+            None => law.apply(&problem, &mut **solver, impulse),
+            Some(called) => law.apply(&problem, called, impulse),
         }
     };
+    let mut outcome = solve(1.0, impulse);
+    // Friction may let a bounce make energy: then it parts more slowly.
+    if is_bounce && outcome.status.is_usable() && own_friction.iter().any(|mu| *mu > 0.0) {
+        let mut tried = 1.0;
+        let share = share_without_gain(|share| {
+            if share != tried {
+                outcome = solve(share, impulse);
+                tried = share;
+            }
+            work_of(impulse, velocity, inertia)
+        });
+        if share != tried {
+            outcome = solve(share, impulse);
+        }
+    }
+    if let Some(fault) = called.and_then(|called| called.fault) {
+        return Err(fault);
+    }
     if outcome.status.is_usable() {
         response.strike(packed, impulse, nu)?;
     }
@@ -366,6 +388,7 @@ impl Block for Impact {
             jacobian: vec![0.0; rows * nv],
             inertia: vec![0.0; rows * rows],
             velocity: vec![0.0; rows],
+            shifted: vec![0.0; rows],
             own_friction: vec![0.0; count],
             friction: friction_of(&self.mu, count).unwrap_or_default(),
             closed: vec![0.0; count],

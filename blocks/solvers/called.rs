@@ -129,6 +129,7 @@ impl ContactFunction {
         call.leaf(self.problem, ContactProblemBus::FORCE_SCALE)[0] = problem.force_scale;
         call.leaf(self.problem, ContactProblemBus::SIDES)[0] = problem.cone.sides() as f64;
         call.leaf(self.problem, ContactProblemBus::IS_INSCRIBED)[0] = is_inscribed;
+        call.leaf(self.problem, ContactProblemBus::IS_COULOMB)[0] = 0.0;
     }
 
     /// Runs it and reads the forces of contact i from number `at(i)`.

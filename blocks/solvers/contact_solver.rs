@@ -17,8 +17,8 @@ use legwork_mechanics::{MassFactorRef, PackedFactor};
 use legwork_qp::complementarity::HalfInverseMass;
 use legwork_qp::{
     BoxedMethod, Budget, CIRCULAR_SIDES, CircularPasses, Cone, ConeShape, Cones, ContactProblem,
-    ContactProblemData, Given, MassView, Outcome as Solution, Problem, ProblemSize, PyramidFit,
-    Settings, Status,
+    ContactProblemData, CoulombIteration, Given, MassView, Outcome as Solution, Problem,
+    ProblemSize, PyramidFit, Settings, SlidingLaw, Status,
 };
 
 use crate::buses::ContactProblemBus;
@@ -48,12 +48,13 @@ impl ContactSolver {
 
     /// How many numbers it keeps for problems of this size.
     fn numbers(&self, size: ProblemSize) -> u64 {
-        let own = (self.kind.method.memory)(size);
-        let (rows, nv) = (3 * size.contact_count as u64, size.velocity_dim as u64);
+        let count = size.contact_count as u64;
+        let own = (self.kind.method.memory)(size).saturating_add(CoulombIteration::numbers(count));
+        let (rows, nv) = (3 * count, size.velocity_dim as u64);
         match self.kind.method.cones {
             Cones::All => own,
             Cones::Pyramids => {
-                let passes = CircularPasses::numbers(size.contact_count as u64) + rows * nv;
+                let passes = CircularPasses::numbers(count) + rows * nv;
                 own.saturating_add(passes)
             }
         }
@@ -153,7 +154,17 @@ struct Solver {
     tree: Option<PackedFactor>,
     /// Solves circular cones by a method that has only pyramids.
     circular: Option<Circular>,
+    /// Solves Coulomb's law by a method of the convex law.
+    coulomb: Option<CoulombIteration>,
+    /// Forces from which a convex problem of Coulomb's law starts.
+    guess: Vec<f64>,
 }
+
+/// Most convex problems for Coulomb's law in a step.
+const PASSES: u32 = 100;
+/// Residual of Coulomb's law at which they end, at which they may end, and up to which forces are
+/// used [1].
+const RESIDUALS: [f64; 3] = [1e-9, 1e-6, 1e-4];
 
 impl Solver {
     fn new(block: &ContactSolver, size: ProblemSize) -> Self {
@@ -164,6 +175,12 @@ impl Solver {
             is_cold: block.settings.is_cold(),
             tree: uses_mass.then(|| PackedFactor::new(size.velocity_dim)),
             circular: Circular::new(block, uses_mass, size),
+            coulomb: (block.kind.method.law == SlidingLaw::Convex).then(|| {
+                let mut coulomb = CoulombIteration::new(size.contact_count, PASSES, RESIDUALS[0]);
+                coulomb.enough = RESIDUALS[1];
+                coulomb
+            }),
+            guess: vec![0.0; 3 * size.contact_count],
         }
     }
 
@@ -175,12 +192,13 @@ impl Solver {
     /// Solves from `start`, or from `last`, the forces of the step before, if contacts slide.
     fn solve(
         &mut self,
-        problem: &ContactProblem<'_>,
+        (problem, is_coulomb): (&ContactProblem<'_>, bool),
         (jacobian, factor): (&[f64], &[f64]),
         (start, last): (&mut [f64], Option<&[f64]>),
         forces: &mut [f64],
     ) -> Result<Solution, Box<Fault>> {
-        let root = match &mut self.tree {
+        let Self { method, tree, circular, coulomb, guess, .. } = self;
+        let root = match tree {
             Some(tree) => {
                 let factor = tree.read(factor).map_err(|error| Fault::new(error.to_string()))?;
                 Some(RootOfInverse(factor))
@@ -189,11 +207,29 @@ impl Solver {
         };
         let mass = root.as_ref().map(|root| MassView { jacobian, root });
         let given = Given { problem: *problem, mass, budget: Budget::DEFAULT };
-        let circular = self.circular.as_mut().filter(|_| problem.cone.sides() == 0);
-        Ok(match circular {
-            Some(circular) => circular.solve(&mut self.method, &given, (start, last), forces),
-            None => self.method.solve_warm(&given, start, forces),
-        })
+        let mut circular = circular.as_mut().filter(|_| problem.cone.sides() == 0);
+        let mut convex =
+            |given: &Given<'_>, last: Option<&[f64]>, forces: &mut [f64]| match &mut circular {
+                Some(circular) => circular.solve(method, given, (start, last), forces),
+                None => method.solve_warm(given, start, forces),
+            };
+        let Some(coulomb) = coulomb.as_mut().filter(|_| is_coulomb) else {
+            return Ok(convex(&given, last, forces));
+        };
+        let (mut iterations, mut passes) = (0u32, 0);
+        let solved: Result<Solution, Infallible> =
+            coulomb.solve(problem, forces, last, |problem, forces| {
+                let given = Given { problem: *problem, ..given };
+                // After the first pass the forces are those of the pass before.
+                guess.copy_from_slice(forces);
+                let from = if passes == 0 { last } else { Some(&guess[..]) };
+                let found = convex(&given, from, forces);
+                passes += 1;
+                iterations = iterations.saturating_add(found.iterations);
+                Ok(found)
+            });
+        let solved = solved.unwrap_or_else(|never| match never {});
+        Ok(Solution { iterations, ..solved }.accepted(RESIDUALS[2]))
     }
 }
 
@@ -408,7 +444,8 @@ where
         }
         let last = if i == 0 { cx.state.last() } else { None };
         let mass = (data.jacobian, data.factor);
-        solution = solver.solve(problem, mass, (&mut warm[own..], last), forces)?;
+        let law = (problem, data.is_coulomb);
+        solution = solver.solve(law, mass, (&mut warm[own..], last), forces)?;
         if i == 0 {
             first = solution;
         } else {

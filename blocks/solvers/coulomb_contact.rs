@@ -94,7 +94,8 @@ impl Plan {
     ) -> Result<Solution, Box<Fault>> {
         let mut call = functions.of(self.call.function);
         call.copy(self.call.problem, inputs, self.problem);
-        iteration.solve(problem, forces, |convex, forces| {
+        call.leaf(self.call.problem, ContactProblemBus::IS_COULOMB)[0] = 0.0;
+        iteration.solve(problem, forces, None, |convex, forces| {
             call.leaf(self.call.problem, ContactProblemBus::BIAS).copy_from_slice(convex.bias);
             forces.copy_from_slice(call.run()?.get(self.call.forces));
             // What the solver cannot solve, its own policy answers.

@@ -41,6 +41,7 @@
 pub mod bounce;
 pub mod collision;
 pub mod compliant;
+pub mod energy_limit;
 pub mod free_bodies;
 mod geometry;
 mod height_field;
@@ -55,6 +56,7 @@ mod triangle_mesh;
 
 pub use bounce::{BounceProblem, Bounces};
 pub use compliant::{CompliantContact, FrictionShape};
+pub use energy_limit::{EnergyLimit, share_without_gain, work_of};
 pub use geometry::{
     ContactPoint, Plane, contact_frame, contact_frame_spin, point_jacobian_into, rotate_rows_into,
     sphere_on_plane, vertex_on_plane,

@@ -245,6 +245,16 @@ impl ConeShape {
         }
     }
 
+    /// True if friction is at its limit, up to rounding; so it is without force.
+    #[must_use]
+    pub fn is_at_limit(&self, friction: f64, [t1, t2, n]: [f64; 3]) -> bool {
+        let reach = self.facet_friction(friction) * n * (1.0 - LIMIT);
+        match self.cone {
+            Cone::Circular => t1 * t1 + t2 * t2 >= reach * reach,
+            Cone::Pyramid { .. } => self.facets.iter().any(|[c, s]| c * t1 + s * t2 >= reach),
+        }
+    }
+
     /// How far `force` is outside the cone, as a force: `max(0, |f_t| - μ f_n, -f_n)`, with the
     /// pyramid's facets for `|f_t| - μ f_n`.
     #[must_use]
@@ -302,6 +312,9 @@ fn project_circular(friction: f64, [t1, t2, n]: [f64; 3]) -> [f64; 3] {
     let scale = friction * height / tangential;
     [scale * t1, scale * t2, height]
 }
+
+/// Share of the limit of friction within which a force is at it.
+const LIMIT: f64 = 1e-9;
 
 /// Unit direction of an angle, with the rounding of `cos(π/2)` removed so that axis-aligned facets
 /// are exactly axis-aligned.

@@ -78,7 +78,7 @@ fn feet_stated_by_shape_and_place_stand_as_those_of_the_file() {
 /// Slides below tan 15° = 0.268, sticks above, under Coulomb's law and its convex form.
 #[test]
 fn a_box_slides_below_the_angle_of_friction_and_sticks_above() {
-    for slip in ["de_saxce", "convex"] {
+    for slip in ["coulomb", "de_saxce", "convex"] {
         for (low, high) in [("0", "0.3"), ("0.1", "0.5"), ("0.25", "1")] {
             let set = [("mu_low", low), ("mu_high", high), ("checks", SLOPE_CHECKS)];
             let simulation = with(SLOPE, &set, &[("slip", slip)], &[]).passes();

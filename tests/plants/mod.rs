@@ -4,6 +4,7 @@
 mod balance;
 mod below_ground;
 mod biped;
+mod bounces;
 mod constraint_solver;
 mod cradle;
 mod floating_base;

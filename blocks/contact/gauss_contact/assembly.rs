@@ -1,10 +1,11 @@
 //! The problem of one step, from the buses.
 
 use legwork_block::{Fault, Inputs, Outcome, Outputs};
-use legwork_contact::{BounceProblem, Bounces, ContactRows};
+use legwork_contact::{BounceProblem, Bounces, ContactRows, EnergyLimit};
 use legwork_linalg::all_finite;
+use legwork_qp::ContactProblem;
 
-use super::{GaussContact, GaussContactPorts, Level};
+use super::{GaussContact, GaussContactPorts, Level, Sliding};
 use crate::buses::{ContactBus, ContactProblemBus};
 use crate::contact::friction_cone::is_inscribed;
 use crate::contact::response::{Acting, Response};
@@ -24,6 +25,10 @@ pub struct Work {
     approach: Vec<f64>,
     separation: Vec<f64>,
     bounces: Bounces,
+    energy: EnergyLimit,
+    /// `J ν̇ + J ν/Δt` without contact forces, and normal biases without bounces, 3k and k.
+    free: Vec<f64>,
+    unstruck: Vec<f64>,
 }
 
 impl Work {
@@ -37,6 +42,9 @@ impl Work {
             approach: vec![0.0; count],
             separation: vec![f64::NAN; count],
             bounces: Bounces::new(count),
+            energy: EnergyLimit::new(count),
+            free: vec![0.0; 3 * count],
+            unstruck: vec![0.0; count],
         }
     }
 }
@@ -53,20 +61,33 @@ impl GaussContact {
     ) -> Outcome {
         let (dynamics, points) = (inputs.get(plan.dynamics), inputs.get(plan.points));
         let Work { response, friction, was_active, .. } = work;
-        let Work { restitution, approach, separation, bounces, .. } = work;
-        let [inertia, bias, mu, active, compliance, gap, scale, sides, inscribed, jacobian] =
-            outputs.leaves([
-                plan.problem.leaf(ContactProblemBus::INVERSE_INERTIA),
-                plan.problem.leaf(ContactProblemBus::BIAS),
-                plan.problem.leaf(ContactProblemBus::FRICTION),
-                plan.problem.leaf(ContactProblemBus::ACTIVE),
-                plan.problem.leaf(ContactProblemBus::COMPLIANCE),
-                plan.problem.leaf(ContactProblemBus::GAP),
-                plan.problem.leaf(ContactProblemBus::FORCE_SCALE),
-                plan.problem.leaf(ContactProblemBus::SIDES),
-                plan.problem.leaf(ContactProblemBus::IS_INSCRIBED),
-                plan.problem.leaf(ContactProblemBus::JACOBIAN),
-            ]);
+        let Work { restitution, approach, separation, bounces, energy, free, unstruck, .. } = work;
+        let [
+            inertia,
+            bias,
+            mu,
+            active,
+            compliance,
+            gap,
+            scale,
+            sides,
+            inscribed,
+            jacobian,
+            coulomb,
+        ] = outputs.leaves([
+            plan.problem.leaf(ContactProblemBus::INVERSE_INERTIA),
+            plan.problem.leaf(ContactProblemBus::BIAS),
+            plan.problem.leaf(ContactProblemBus::FRICTION),
+            plan.problem.leaf(ContactProblemBus::ACTIVE),
+            plan.problem.leaf(ContactProblemBus::COMPLIANCE),
+            plan.problem.leaf(ContactProblemBus::GAP),
+            plan.problem.leaf(ContactProblemBus::FORCE_SCALE),
+            plan.problem.leaf(ContactProblemBus::SIDES),
+            plan.problem.leaf(ContactProblemBus::IS_INSCRIBED),
+            plan.problem.leaf(ContactProblemBus::JACOBIAN),
+            plan.problem.leaf(ContactProblemBus::IS_COULOMB),
+        ]);
+        coulomb[0] = f64::from(u8::from(self.sliding == Sliding::Coulomb));
         sides[0] = plan.cone.sides() as f64;
         inscribed[0] = f64::from(u8::from(is_inscribed(&plan.cone)));
 
@@ -122,10 +143,10 @@ impl GaussContact {
         };
         let is_finite = response.to_forces(&acting, &points, &mut rows)?;
         // A contact that bounces separates at v⁺ ≥ −e v, in place of a gap that is not negative.
-        let free = |i: usize, bias: &[f64]| time_step * bias[3 * i + 2];
+        let free_speed = |i: usize, bias: &[f64]| time_step * bias[3 * i + 2];
         let closes = |i: usize, v: f64, bias: &[f64]| {
             let gained = v - points.leaf(i, ContactBus::VELOCITY)[2];
-            gap[i] + time_step * v.min(free(i, bias) + gained) < 0.0
+            gap[i] + time_step * v.min(free_speed(i, bias) + gained) < 0.0
         };
         let mut is_bounce = false;
         for i in 0..active.len() {
@@ -146,10 +167,7 @@ impl GaussContact {
                 bounce_speed: self.bounce_speed.value(),
             };
             bounces.find(&problem, |i, v| closes(i, v, bias), separation);
-            for (i, speed) in separation.iter().enumerate().filter(|(_, speed)| !speed.is_nan()) {
-                let way = plan.ground.recovery.way(gap[i], time_step) / (time_step * time_step);
-                bias[3 * i + 2] += (-speed / time_step - way).min(0.0);
-            }
+            free.copy_from_slice(bias);
         }
         if is_bounce && self.stiffness.is_some() {
             let message = "contacts have a restitution, and the ground a stiffness: expected one";
@@ -165,12 +183,43 @@ impl GaussContact {
             (bias, compliance),
         );
 
+        let share_of_separation = |i: usize, share: f64| {
+            let way = plan.ground.recovery.way(gap[i], time_step) / (time_step * time_step);
+            let speed = separation[i];
+            if speed.is_nan() { 0.0 } else { (-share * speed / time_step - way).min(0.0) }
+        };
+        if is_bounce {
+            for (i, unstruck) in unstruck.iter_mut().enumerate() {
+                *unstruck = bias[3 * i + 2];
+                bias[3 * i + 2] += share_of_separation(i, 1.0);
+            }
+        }
+
         let floating = dynamics.floating_mass();
         scale[0] = match self.force_scale {
             Some(force) => force.value(),
             None if floating > 0.0 => floating * SCALE_GRAVITY / points.len().max(1) as f64,
             None => SCALE_GRAVITY / response.assembly.mean_diagonal(inertia),
         };
+        // Friction may let a bounce make energy: then it parts more slowly.
+        if is_bounce && mu.iter().any(|mu| *mu > 0.0) {
+            let problem = ContactProblem {
+                inverse_inertia: inertia,
+                bias,
+                friction: mu,
+                compliance,
+                force_scale: scale[0],
+                cone: &plan.cone,
+                active,
+                regularisation: 0.0,
+            };
+            let law = (&problem, self.sliding == Sliding::Coulomb);
+            let share =
+                energy.share(law, free, |i, share| unstruck[i] + share_of_separation(i, share));
+            for (i, unstruck) in unstruck.iter().enumerate() {
+                bias[3 * i + 2] = unstruck + share_of_separation(i, share);
+            }
+        }
         let rest = [&*bias, compliance, gap, scale];
         if !(is_finite && rest.into_iter().all(all_finite)) {
             return Err(Fault::not_finite());

@@ -144,9 +144,10 @@ impl World {
                 let mut forces = vec![0.0; 3 * k];
                 let mut solver = PyramidActiveSet::new(k, 4);
                 let mut iteration = CoulombIteration::new(k, 100, 1e-8);
-                let outcome = iteration.solve(&data.view(), &mut forces, |problem, forces| {
-                    Ok::<_, ()>(solver.solve(problem, forces))
-                });
+                let outcome =
+                    iteration.solve(&data.view(), &mut forces, None, |problem, forces| {
+                        Ok::<_, ()>(solver.solve(problem, forces))
+                    });
                 assert!(outcome.is_ok_and(|outcome| outcome.status.is_usable()));
                 let v = &mut self.velocities;
                 rigid.velocities_into(&factor, &forces, h, v).expect("a factor");
