@@ -17,7 +17,7 @@ use crate::signal::pieces;
 /// | `Either` | one of both |
 ///
 /// A variable step is cut at each crossing, whatever the direction, and `y` is true there: a
-/// sampled block sees that only if it falls on one of its samples. Two crossings within one
+/// sampled block sees that only if it falls on one of its samples. All crossings within one
 /// variable step are found if they are at least a quarter of the step apart, or if u is smooth; see
 /// the manual page `events`. Under fixed steps a crossing is noticed at the first major step after
 /// it, and two crossings within one step are not seen. A crossing at t = 0 is not counted.

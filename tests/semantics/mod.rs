@@ -22,6 +22,7 @@ mod playback;
 mod ports;
 mod pulses;
 mod rates;
+mod smooth_guards;
 mod snapshots;
 mod solvers;
 mod state;

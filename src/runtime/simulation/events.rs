@@ -2,8 +2,11 @@
 //!
 //! Each quarter of a step is examined in order, as if the step ended there: a crossing that is
 //! undone before the step ends is found if it lasts for a quarter of the step. A shorter one is
-//! found if the guard is smooth: parabolas through three values show where it comes near to a
-//! crossing, and the peak is followed there.
+//! found if the guard is smooth: the quartic through its values at the quarters shows its peaks,
+//! and the guard is evaluated there. A quarter is divided again where the quartic is not accurate
+//! enough to exclude a crossing.
+
+mod shape;
 
 use legwork_block::Crossing;
 
@@ -11,162 +14,197 @@ use super::engine::Engine;
 use super::integrate::Scratch;
 use crate::fault::RunFault;
 use crate::ode::{Kernel, VariableStep};
+use shape::{PARTS, Samples, Shape};
 
 /// Largest number of halvings of a bracket; the event then counts as located, whatever its width.
 const MOST_HALVINGS: u32 = 200;
 
-/// Number of parts of a step.
-const PARTS: usize = 4;
-
-/// Largest number of evaluations for one peak of a guard.
-const MOST_LOOKS: u32 = 6;
+/// Number of levels of division: the step, its parts, and the parts of these.
+const LEVELS: usize = 3;
 
 /// Guard values over a step.
 pub(super) struct GuardValues {
     /// At both ends of the bracket of an event.
     near: Vec<f64>,
     far: Vec<f64>,
-    /// At the ends of all parts of the step.
-    parts: [Vec<f64>; PARTS + 1],
+    /// At the ends of all parts of the segment that is examined on each level.
+    levels: [[Vec<f64>; PARTS + 1]; LEVELS],
+}
+
+/// A step or a part of it, between two times [s].
+#[derive(Clone, Copy)]
+struct Segment {
+    level: usize,
+    start: f64,
+    end: f64,
+}
+
+impl Segment {
+    /// Time at `place`, in parts.
+    fn at(&self, place: f64) -> f64 {
+        if place == PARTS as f64 {
+            return self.end;
+        }
+        self.start + (self.end - self.start) * place / PARTS as f64
+    }
+}
+
+/// Place at which a guard is evaluated between the ends of a part.
+#[derive(Clone, Copy)]
+enum Place {
+    /// A guard crosses here and comes back.
+    Peak(f64),
+    /// A guard returns to its near side.
+    Dip(f64),
+}
+
+impl Place {
+    fn place(self) -> f64 {
+        match self {
+            Self::Peak(place) | Self::Dip(place) => place,
+        }
+    }
 }
 
 impl GuardValues {
     pub(super) fn new(count: usize) -> Self {
         let zeros = || vec![0.0; count];
-        Self { near: zeros(), far: zeros(), parts: std::array::from_fn(|_| zeros()) }
+        let segment = || std::array::from_fn(|_| zeros());
+        Self { near: zeros(), far: zeros(), levels: std::array::from_fn(|_| segment()) }
     }
 
     /// Sets the values at the beginning of a segment.
     pub(super) fn begin(&mut self, values: &[f64]) {
-        self.parts[PARTS].copy_from_slice(values);
+        self.levels[0][PARTS].copy_from_slice(values);
     }
 
-    /// Value `k` of guard `i`, with the sign of an upward crossing.
-    fn upward(&self, engine: &Engine, i: usize, k: usize) -> f64 {
-        upward(engine, i, self.parts[k][i])
+    /// Shape of guard `i` on a level. `None` if the guard is off or does not come near a crossing.
+    fn shape(&self, engine: &Engine, i: usize, level: usize) -> Option<Shape> {
+        let sign = match engine.plan.crossings[i].crossing {
+            Crossing::Level | Crossing::Rising => 1.0,
+            Crossing::Falling => -1.0,
+        };
+        let values: Samples = std::array::from_fn(|k| sign * self.levels[level][k][i]);
+        engine.is_on(engine.plan.guard_gates[i]).then(|| Shape::of(values)).flatten()
     }
 
-    /// Peak at which guard `i` may cross and come back between the ends `k - 1` and `k` of parts:
-    /// its place in parts from the beginning of the step, by the parabola through three values.
-    fn peak(&self, engine: &Engine, i: usize, k: usize) -> Option<f64> {
-        let y: [f64; PARTS + 1] = std::array::from_fn(|k| self.upward(engine, i, k));
-        if !(y[k - 1] <= 0.0 && y[k] <= 0.0) {
-            return None;
-        }
-        // Possible error of a parabola.
-        let third = |j: usize| (y[j + 3] - y[j] - 3.0 * (y[j + 2] - y[j + 1])).abs();
-        let doubt = third(0).max(third(1));
-        (1..PARTS).filter(|j| j.abs_diff(k) == 0 || j + 1 == k).find_map(|j| {
-            let (slope, bend) = (0.5 * (y[j + 1] - y[j - 1]), y[j + 1] - 2.0 * y[j] + y[j - 1]);
-            let place = j as f64 - slope / bend;
-            let height = y[j] - 0.5 * slope * slope / bend;
-            let inside = place > k as f64 - 1.3 && place < k as f64 + 0.3;
-            let place = place.clamp(k as f64 - 0.98, k as f64 - 0.02);
-            (bend < 0.0 && inside && height + doubt > 0.0).then_some(place)
+    /// First place after `from` in part `k` at which a guard has to be evaluated.
+    fn place(&self, engine: &Engine, level: usize, k: usize, from: f64) -> Option<Place> {
+        let places = (0..engine.plan.crossings.len()).filter_map(|i| {
+            let shape = self.shape(engine, i, level)?;
+            if engine.is_ready(i) {
+                shape.peak(k, from).map(Place::Peak)
+            } else {
+                shape.dip(k, from).map(Place::Dip)
+            }
+        });
+        places.min_by(|a, b| a.place().total_cmp(&b.place()))
+    }
+
+    /// True if the quartics are not accurate enough to exclude a crossing in part `k`.
+    fn is_doubtful(&self, engine: &Engine, level: usize, k: usize) -> bool {
+        (0..engine.plan.crossings.len()).any(|i| {
+            engine.is_ready(i)
+                && self.shape(engine, i, level).is_some_and(|shape| shape.is_doubtful(k))
         })
     }
 }
 
-/// Value of a guard with the sign of an upward crossing.
-fn upward(engine: &Engine, i: usize, value: f64) -> f64 {
-    match engine.plan.crossings[i].crossing {
-        Crossing::Level | Crossing::Rising => value,
-        Crossing::Falling => -value,
-    }
-}
-
 impl Scratch {
-    /// First crossing of a guard in the kernel's last step: the end of a part before the crossing
-    /// and a time after it [s]. Without a crossing, guards are armed as at the end of the step.
+    /// First crossing of a guard in the kernel's last step: a time before the crossing and one
+    /// after it [s]. Without a crossing, guards are armed as at the end of the step.
     pub(super) fn crossing(
         &mut self,
         engine: &mut Engine,
         kernel: &VariableStep,
     ) -> Result<Option<(f64, f64)>, RunFault> {
-        let (start, end) = (kernel.previous_t(), kernel.t());
-        self.guards.parts.swap(0, PARTS);
-        self.look(engine, kernel, end)?;
-        self.guards.parts[PARTS].copy_from_slice(&engine.work.guard_values);
+        let step = Segment { level: 0, start: kernel.previous_t(), end: kernel.t() };
+        self.guards.levels[0].swap(0, PARTS);
+        self.sample(engine, kernel, step, PARTS)?;
         if !engine.may_cross() {
             engine.arm();
             return Ok(None);
         }
-        let at = |part: f64| start + (end - start) * part / PARTS as f64;
+        self.examine(engine, kernel, step)
+    }
+
+    /// First crossing in a segment. The values at both of its ends are known.
+    fn examine(
+        &mut self,
+        engine: &mut Engine,
+        kernel: &VariableStep,
+        segment: Segment,
+    ) -> Result<Option<(f64, f64)>, RunFault> {
         for k in 1..PARTS {
-            self.look(engine, kernel, at(k as f64))?;
-            self.guards.parts[k].copy_from_slice(&engine.work.guard_values);
+            self.sample(engine, kernel, segment, k)?;
         }
         for k in 1..=PARTS {
-            let near = at(k as f64 - 1.0);
-            for i in 0..engine.plan.crossings.len() {
-                if engine.is_on(engine.plan.guard_gates[i])
-                    && let Some(peak) = self.guards.peak(engine, i, k)
-                    && let Some(far) =
-                        self.follow(engine, kernel, i, [k as f64 - 1.0, peak, k as f64])?
-                {
-                    return Ok(Some((near, far)));
-                }
+            let found = self.examine_part(engine, kernel, segment, k)?;
+            if found.is_some() {
+                return Ok(found);
             }
-            engine.work.guard_values.copy_from_slice(&self.guards.parts[k]);
+            engine.work.guard_values.copy_from_slice(&self.guards.levels[segment.level][k]);
             if engine.any_crossed() {
-                return Ok(Some((near, if k == PARTS { end } else { at(k as f64) })));
+                return Ok(Some((segment.at(k as f64 - 1.0), segment.at(k as f64))));
             }
             engine.arm();
         }
         Ok(None)
     }
 
-    /// Follows the peak of guard `i` between two ends of a part, in parts from the beginning of the
-    /// step. Returns a time at which the guard has crossed [s].
-    fn follow(
+    /// First crossing that is undone before part `k` of a segment ends.
+    fn examine_part(
         &mut self,
         engine: &mut Engine,
         kernel: &VariableStep,
-        i: usize,
-        [mut left, mut peak, mut right]: [f64; 3],
-    ) -> Result<Option<f64>, RunFault> {
-        let (start, end) = (kernel.previous_t(), kernel.t());
-        let at = |part: f64| start + (end - start) * part / PARTS as f64;
-        let k = right as usize;
-        let mut y = [self.guards.upward(engine, i, k - 1), 0.0, self.guards.upward(engine, i, k)];
-        let mut looked = None;
-        for _ in 0..MOST_LOOKS {
-            let place = looked.unwrap_or(peak);
-            self.look(engine, kernel, at(place))?;
-            if engine.any_crossed() {
-                return Ok(Some(at(place)));
-            }
-            let value = upward(engine, i, engine.work.guard_values[i]);
-            match looked {
-                None => y[1] = value,
-                // The higher of the two lies between the others.
-                Some(_) if value > y[1] => {
-                    if place > peak {
-                        (left, y[0]) = (peak, y[1]);
-                    } else {
-                        (right, y[2]) = (peak, y[1]);
-                    }
-                    (peak, y[1]) = (place, value);
-                }
-                Some(_) if place > peak => (right, y[2]) = (place, value),
-                Some(_) => (left, y[0]) = (place, value),
-            }
-            // The parabola through the three values.
-            let (to_left, to_right) =
-                ((y[0] - y[1]) / (left - peak), (y[2] - y[1]) / (right - peak));
-            let bend = (to_right - to_left) / (right - left);
-            let slope = to_left - bend * (left - peak);
-            let next = peak - 0.5 * slope / bend;
-            let height = y[1] - 0.25 * slope * slope / bend;
-            let moves = (next - peak).abs() > 1e-4 && next > left && next < right;
-            // Twice the height that the parabola predicts is not enough.
-            let hopeless = 2.0 * height - y[1] < 0.0;
-            if bend >= 0.0 || bend.is_nan() || !moves || hopeless {
-                return Ok(None);
-            }
-            looked = Some(next);
+        segment: Segment,
+        k: usize,
+    ) -> Result<Option<(f64, f64)>, RunFault> {
+        let level = segment.level;
+        let mut near = k as f64 - 1.0;
+        let mut from = near;
+        let mut is_doubtful = false;
+        if let Some([outer, inner]) = self.guards.levels.get_mut(level..level + 2) {
+            inner[0].copy_from_slice(&outer[k - 1]);
+            inner[PARTS].copy_from_slice(&outer[k]);
         }
-        Ok(None)
+        while let Some(place) = self.guards.place(engine, level, k, from) {
+            from = place.place();
+            self.look(engine, kernel, segment.at(from))?;
+            if engine.any_crossed() {
+                return Ok(Some((segment.at(near), segment.at(from))));
+            }
+            match place {
+                // The quartic is wrong.
+                Place::Peak(_) => is_doubtful = true,
+                Place::Dip(place) => {
+                    engine.arm();
+                    near = place;
+                    if let Some(inner) = self.guards.levels.get_mut(level + 1) {
+                        inner[0].copy_from_slice(&engine.work.guard_values);
+                    }
+                }
+            }
+        }
+        let is_doubtful = is_doubtful || self.guards.is_doubtful(engine, level, k);
+        if !is_doubtful || level + 1 == LEVELS {
+            return Ok(None);
+        }
+        let part = Segment { level: level + 1, start: segment.at(near), end: segment.at(k as f64) };
+        self.examine(engine, kernel, part)
+    }
+
+    /// Keeps the guard values at the end of part `k` of a segment.
+    fn sample(
+        &mut self,
+        engine: &mut Engine,
+        kernel: &VariableStep,
+        segment: Segment,
+        k: usize,
+    ) -> Result<(), RunFault> {
+        self.look(engine, kernel, segment.at(k as f64))?;
+        self.guards.levels[segment.level][k].copy_from_slice(&engine.work.guard_values);
+        Ok(())
     }
 
     /// Narrows a part of the kernel's last step, at whose end a guard has crossed, to the first

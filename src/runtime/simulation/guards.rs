@@ -80,6 +80,11 @@ impl Engine {
         }
     }
 
+    /// True if guard `i` fires when it is on its far side.
+    pub(super) fn is_ready(&self, i: usize) -> bool {
+        self.plan.crossings[i].crossing == Crossing::Level || self.state.armed[i]
+    }
+
     /// True if a guard that is on can cross; one at −∞ cannot.
     pub(super) fn may_cross(&self) -> bool {
         (0..self.plan.crossings.len()).any(|i| {
