@@ -19,14 +19,18 @@ use crate::solvers::on_fail::OnFail;
 /// 1. Newton's method on `u(z) − z`, with a Jacobian of difference quotients and a line search. An
 ///    iteration with n unknown numbers computes the blocks of the loop n + 1 times.
 /// 2. If that stalls or reaches `limit`: for one number, a search for a change of sign of `u − z`,
-///    in both directions and over all sizes, which is then narrowed; for several numbers,
-///    pseudo-transient continuation, then each number by its own equation. This costs some hundred
-///    computations of the loop.
+///    and for a place where it touches zero, in both directions and over all sizes; for several
+///    numbers, pseudo-transient continuation, then each number by its own equation. This costs some
+///    hundred computations of the loop.
+///
+/// If u is not finite at the start, other starts are tried: zero, and distances that grow by 2 %.
 ///
 /// Saturations, `tanh`, `atan`, dead zones and friction are therefore solved from any start. z is a
 /// solution if, for every number, `|u − z|` and the next correction of z are at most `tol` times
 /// the larger of |z| and |u|. At the limit of rounding, or at a multiple root,
-/// `|u − z| ≤ tol (1 + |z|)` is enough, with a correction of at most `√tol (1 + |z|)`.
+/// `|u − z| ≤ tol (1 + |z|)` is enough, with a correction of at most `√tol (1 + |z|)`. The sign of
+/// `u − z` may change between two adjacent floating-point numbers if a law is steep. Then the
+/// better one is the solution, unless the law jumps there.
 ///
 /// A loop may have several solutions; the start of the search selects one. A loop without a
 /// solution is a failure, reported with the smallest `|u − z|` that was found. An example is a law

@@ -47,6 +47,48 @@ fn s5_3_loops_that_saturate_are_solved_from_any_start() {
     }
 }
 
+/// Laws that are steeper than the rounding of z allows a residual for, residuals that touch zero,
+/// and starts outside the domain of the law.
+#[test]
+fn s5_3_steep_laws_tangent_roots_and_domains_are_solved() {
+    for (expression, z, bound) in [
+        ("tanh(1e7*(0.3 - u))", 0.299_999_969_048_043, 1e-15),
+        ("tanh(1e9*(0.3 - u))", 0.299_999_999_690_480_4, 1e-15),
+        ("min(max(1e8*(0.3 - u), -1), 1)", 0.3 - 0.3e-8, 1e-15),
+        ("min(max(3 - 1e9*u, -1), 1)", 3.0 / 1_000_000_001.0, 1e-15),
+        ("atan(1e8*(2 - u))", 1.570_796_303_495_936, 1e-14),
+        ("u*u + 0.25", 0.5, 1e-5),
+        ("exp(u) - 1", 0.0, 1e-5),
+        ("u + abs(u - 2)", 2.0, 1e-9),
+        ("u - (u - 7)^2", 7.0, 1e-4),
+        ("sqrt(u) - 0.25", 0.25, 1e-5),
+    ] {
+        for start in ["", "initial: 50,", "initial: -1e5,"] {
+            for (_, found) in numbers(&run(&around(expression, start)), "z.y") {
+                let error = (found - z).abs();
+                assert!(error <= bound, "{expression} from {start:?}: {found}, known {z}");
+            }
+        }
+    }
+    for start in ["", "initial: 50,", "initial: -1e5,"] {
+        for (_, z) in numbers(&run(&around("asin(u)/2 + 0.3", start)), "z.y") {
+            assert!((z.asin() / 2.0 + 0.3 - z).abs() < 1e-9, "from {start:?}: {z}");
+        }
+        for (_, z) in numbers(&run(&around("1/u", start)), "z.y") {
+            assert!((z.abs() - 1.0).abs() < 1e-9, "from {start:?}: {z}");
+        }
+    }
+}
+
+#[test]
+fn s5_3_a_loop_whose_law_is_not_defined_anywhere_says_so() {
+    for start in ["", "initial: 3,"] {
+        let text = around("asin(2 + u^2)", start);
+        let fault = Simulation::new(program(&text)).run().unwrap_err();
+        assert!(fault.to_string().contains("u is not finite at any z"), "{fault}");
+    }
+}
+
 #[test]
 fn s5_3_loops_without_solution_say_so() {
     for (expression, part) in [
@@ -55,6 +97,9 @@ fn s5_3_loops_without_solution_say_so() {
         ("u + exp(u)", "u − z does not change its sign"),
         ("1.2 - sign(u - 1)", "to -8.000e-1 at z = 1"),
         ("0.5 - sign(u)", "to -5.000e-1 at z = "),
+        ("u + 1e-3*sign(0.3 - u) + 2e-4", "to -8.000e-4 at z = "),
+        ("u*u + 0.2500001", "u − z does not change its sign"),
+        ("u + 1e-6 + (u - 3)^2", "u − z does not change its sign"),
     ] {
         for start in ["", "initial: 30,", "initial: -1e9,"] {
             let fault = Simulation::new(program(&around(expression, start))).run().unwrap_err();

@@ -1,6 +1,8 @@
 //! Algebraic loops closed by `Solve` blocks (semantics 5.3).
 
+mod coupled;
 mod line;
+mod narrow;
 mod seek;
 #[cfg(test)]
 mod tests;
@@ -228,6 +230,13 @@ impl Equations for LoopEquations<'_> {
 #[cold]
 fn without_solution(why: Outcome, seeker: &Seeker) -> String {
     let worst = largest(&seeker.r);
+    if worst == f64::INFINITY {
+        return format!(
+            "the algebraic loop has no solution that was found: u is not finite at any z of {} \
+             evaluations",
+            seeker.evaluations
+        );
+    }
     let place = (0..seeker.r.len()).find(|&i| seeker.r[i].abs() == worst).unwrap_or(0);
     let z = seeker.z.get(place).copied().unwrap_or(0.0);
     let which = if seeker.r.len() > 1 { format!(" in number {place}") } else { String::new() };

@@ -6,10 +6,12 @@
 //! small, `|δᵢ| ≤ tol sᵢ`, with `sᵢ = max(|zᵢ|, |uᵢ|)`. The second part refuses a residual that is
 //! small only relative to a large z, such as `r = −atan(z − 3)` at z = −2e10. If an iteration makes
 //! no progress, at the level of rounding or at a multiple root, `|rᵢ| ≤ tol (1 + |zᵢ|)` and
-//! `|δᵢ| ≤ √tol (1 + |zᵢ|)` suffice.
+//! `|δᵢ| ≤ √tol (1 + |zᵢ|)` suffice. One unknown between two adjacent floating-point numbers with
+//! residuals of different sign is a solution too, unless r jumps there.
 //!
 //! # Methods after Newton's method stalls
-//! - One unknown: `super::line` searches for a change of sign in both directions and narrows it.
+//! - One unknown: `super::line` searches for a change of sign, and for a place where r touches
+//!   zero, in both directions, and narrows it.
 //! - Several: pseudo-transient continuation `(1/τ + 1 − ∂u/∂z) δ = r`, where τ grows as r falls
 //!   (Kelley, Keyes, *Convergence analysis of pseudo-transient continuation* (1998)), then each
 //!   unknown in turn by its own row, then Newton's method again.
@@ -30,22 +32,6 @@ const MOST_HALVINGS: u32 = 12;
 
 /// Share of the correction's decrease of r that a step must reach (Armijo).
 const DECREASE: f64 = 1e-4;
-
-/// Largest number of iterations of the continuation.
-const MOST_CONTINUED: u32 = 120;
-
-/// Largest number of sweeps over the unknowns, one after the other.
-const MOST_SWEEPS: u32 = 40;
-
-/// Number of evaluations after which no other method begins.
-const MOST_EVALUATIONS: u32 = 20_000;
-
-/// Largest number of rounds of continuation, sweeps and Newton's method.
-const MOST_ROUNDS: u32 = 2;
-
-/// Size of z, relative to the size of its start, above which a zero residual alone is not a
-/// solution.
-const FAR_AWAY: f64 = 1e6;
 
 /// Equations `r(z) = u(z) − z`.
 pub(super) trait Equations {
@@ -75,7 +61,7 @@ pub(super) enum Outcome {
 
 /// Result of Newton's method.
 #[derive(PartialEq)]
-enum Ended {
+pub(super) enum Ended {
     Solved,
     Stalled,
 }
@@ -93,12 +79,12 @@ pub(super) struct Seeker {
     pub(super) trial_r: Vec<f64>,
     /// `∂r/∂z`, column-major.
     slopes: Vec<f64>,
-    lu: Lu,
-    step: Vec<f64>,
+    pub(super) lu: Lu,
+    pub(super) step: Vec<f64>,
     reach: Vec<f64>,
     scale: Vec<f64>,
-    start: Vec<f64>,
-    best: Vec<f64>,
+    pub(super) start: Vec<f64>,
+    pub(super) best: Vec<f64>,
     best_r: Vec<f64>,
     best_error: f64,
 }
@@ -133,7 +119,12 @@ impl Seeker {
         (self.iterations, self.evaluations) = (0, 0);
         self.best_error = f64::INFINITY;
         self.start.copy_from_slice(&self.z);
-        let usable = self.r.iter().all(|r| r.is_finite());
+        self.best.copy_from_slice(&self.z);
+        self.best_r.copy_from_slice(&self.r);
+        let mut usable = self.r.iter().all(|r| r.is_finite());
+        if !usable && self.z.len() > 1 {
+            usable = self.enter(equations)?;
+        }
         if usable {
             self.keep_best();
             if self.newton(equations)? == Ended::Solved {
@@ -155,7 +146,7 @@ impl Seeker {
     }
 
     /// Newton's method with a line search, from a usable `z`.
-    fn newton<E: Equations>(&mut self, equations: &mut E) -> Result<Ended, E::Stop> {
+    pub(super) fn newton<E: Equations>(&mut self, equations: &mut E) -> Result<Ended, E::Stop> {
         let n = self.z.len();
         let (mut fine, mut is_close) = (false, false);
         for iteration in 0..=self.limit {
@@ -222,111 +213,6 @@ impl Seeker {
         Ok(if usable { Ended::Solved } else { Ended::Stalled })
     }
 
-    /// Continuation from the best iterate and from the start, then each unknown by its own
-    /// residual; Newton's method follows each.
-    fn far<E: Equations>(&mut self, equations: &mut E) -> Result<Outcome, E::Stop> {
-        for round in 0..MOST_ROUNDS {
-            if round > 0 {
-                self.trial.copy_from_slice(&self.best);
-            } else {
-                self.trial.copy_from_slice(&self.start);
-            }
-            if !self.evaluate(equations)? {
-                break;
-            }
-            self.take_trial();
-            self.continued(equations)?;
-            if self.newton(equations)? == Ended::Solved {
-                return Ok(Outcome::Solved);
-            }
-            self.swept(equations)?;
-            if self.newton(equations)? == Ended::Solved {
-                return Ok(Outcome::Solved);
-            }
-            if self.evaluations > MOST_EVALUATIONS {
-                break;
-            }
-        }
-        // If r is zero up to rounding, there is a solution, even if r is flat. Far away, where
-        // floating-point numbers have no digits left for r, a zero proves nothing.
-        self.trial.copy_from_slice(&self.best);
-        if self.evaluate(equations)? {
-            self.take_trial();
-            let rounding =
-                |(r, z): (&f64, &f64)| r.abs() <= 4.0 * f64::EPSILON * z.abs().max((z + r).abs());
-            let reach = |(z, start): (&f64, &f64)| z.abs() <= FAR_AWAY * (1.0 + start.abs());
-            if self.r.iter().zip(&self.z).all(rounding) && self.z.iter().zip(&self.start).all(reach)
-            {
-                return Ok(Outcome::Solved);
-            }
-        }
-        Ok(Outcome::NotFound)
-    }
-
-    /// Pseudo-transient continuation: implicit Euler on `ż = r(z)` with steps that grow as r falls.
-    fn continued<E: Equations>(&mut self, equations: &mut E) -> Result<(), E::Stop> {
-        let mut pace = 1.0;
-        let mut fresh = false;
-        for _ in 0..MOST_CONTINUED {
-            self.iterations += 1;
-            if !fresh && !self.differences(equations, false)? {
-                return Ok(());
-            }
-            fresh = true;
-            self.weigh();
-            let before = self.merit(&self.r);
-            if before == 0.0 || !self.factor(1.0 / pace) {
-                return Ok(());
-            }
-            self.step.copy_from_slice(&self.r);
-            self.lu.solve(&mut self.step);
-            for i in 0..self.z.len() {
-                self.trial[i] = self.z[i] + self.step[i];
-            }
-            let usable = self.evaluate(equations)?;
-            let after = if usable { self.merit(&self.trial_r) } else { f64::INFINITY };
-            let ratio = after / before;
-            if ratio < 1.5 {
-                self.take_trial();
-                fresh = false;
-            }
-            pace *= if ratio < 0.9 { (1.0 / ratio).min(10.0) } else { 0.3 };
-            if pace < 1e-12 || after < 1e-6 * self.tolerance.min(1e-4) {
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
-
-    /// Solves each residual in turn for its own unknown (nonlinear Gauss-Seidel).
-    fn swept<E: Equations>(&mut self, equations: &mut E) -> Result<(), E::Stop> {
-        for _ in 0..MOST_SWEEPS {
-            let mut moved = 0.0_f64;
-            for i in 0..self.z.len() {
-                if self.evaluations > MOST_EVALUATIONS {
-                    return Ok(());
-                }
-                self.trial.copy_from_slice(&self.z);
-                if !self.evaluate(equations)? {
-                    return Ok(());
-                }
-                self.take_trial();
-                let start = (self.z[i], self.r[i]);
-                let mut line = Line { seeker: self, equations, i };
-                let (found, _) = line.seek(start)?;
-                moved = moved.max((found - start.0).abs() / (1.0 + start.0.abs()));
-                self.z[i] = found;
-            }
-            if moved <= 1e-3 {
-                break;
-            }
-        }
-        self.trial.copy_from_slice(&self.z);
-        self.evaluate(equations)?;
-        self.take_trial();
-        Ok(())
-    }
-
     /// Solves for the only unknown by changes of sign.
     fn on_its_line<E: Equations>(&mut self, equations: &mut E) -> Result<Outcome, E::Stop> {
         let start = (self.start[0], f64::NAN);
@@ -377,7 +263,7 @@ impl Seeker {
 
     /// `∂r/∂z` at `z` by difference quotients, with intervals relative only to the size of each
     /// unknown if `fine`. Returns false if it cannot be computed.
-    fn differences<E: Equations>(
+    pub(super) fn differences<E: Equations>(
         &mut self,
         equations: &mut E,
         fine: bool,
@@ -411,7 +297,7 @@ impl Seeker {
     }
 
     /// Factors `shift − ∂r/∂z`.
-    fn factor(&mut self, shift: f64) -> bool {
+    pub(super) fn factor(&mut self, shift: f64) -> bool {
         let n = self.z.len();
         for (a, slope) in self.lu.matrix_mut().iter_mut().zip(&self.slopes) {
             *a = -slope;
@@ -425,7 +311,7 @@ impl Seeker {
     }
 
     /// Sets the scales of the rows at the present iterate.
-    fn weigh(&mut self) {
+    pub(super) fn weigh(&mut self) {
         for ((s, z), r) in self.scale.iter_mut().zip(&self.z).zip(&self.r) {
             *s = z.abs().max((z + r).abs());
         }
@@ -436,7 +322,7 @@ impl Seeker {
     }
 
     /// Largest residual relative to the scale of its row.
-    fn merit(&self, r: &[f64]) -> f64 {
+    pub(super) fn merit(&self, r: &[f64]) -> f64 {
         let parts = r.iter().zip(&self.scale).map(|(r, s)| r.abs() / s);
         parts.fold(0.0, |a: f64, b| if b.is_nan() { f64::INFINITY } else { a.max(b) })
     }

@@ -1,5 +1,7 @@
 //! Loops with known solutions, from any start, and loops without a solution.
 
+mod families;
+
 use std::convert::Infallible;
 
 use super::seek::{Equations, Outcome, Seeker};
@@ -240,6 +242,20 @@ fn loops_of_several_unknowns_are_solved_from_any_start() {
         }
     }
     assert!(most < 20_000, "{most} evaluations");
+}
+
+/// The start is outside the domain of both laws.
+#[test]
+fn several_unknowns_enter_the_domain_of_their_laws() {
+    for start in [[50.0, -50.0], [1e6, 3.0], [-7.0, -1e3]] {
+        let (outcome, z, _) = seek(&start, |z, out| {
+            out[0] = 0.4 * libm::asin(z[1]) + 0.3;
+            out[1] = 0.5 - 0.3 * libm::acos(z[0]);
+        });
+        assert_eq!(outcome, Outcome::Solved, "{start:?}: {z:?}");
+        assert!((0.4 * libm::asin(z[1]) + 0.3 - z[0]).abs() < 1e-9, "{start:?}: {z:?}");
+        assert!((0.5 - 0.3 * libm::acos(z[0]) - z[1]).abs() < 1e-9, "{start:?}: {z:?}");
+    }
 }
 
 #[test]
