@@ -26,6 +26,7 @@ mod body;
 mod flight;
 mod midpoint;
 mod momentum;
+mod newton;
 
 use nalgebra::Vector3;
 
@@ -37,6 +38,7 @@ use crate::mass_matrix::MassMatrix;
 use crate::model::{Model, Tree};
 use body::replace_body;
 pub use body::turn_of;
+use newton::Newton;
 
 /// A tree with `Δt (Σ|ω|)²` below this [1/s] keeps the explicit drift: its relative error of
 /// kinetic energy is then less than 1e-7 in a second.
@@ -53,9 +55,9 @@ const MOST_ITERATIONS: usize = 24;
 
 /// Support of a tree by forces.
 enum Hold {
-    /// Only weight acts on it.
+    /// Only weight acts on it, or forces that do not rely on the end of the step.
     Free,
-    /// Its joints are driven, or tied to each other; apart from that only weight acts on it.
+    /// Its joints are driven, damped or tied to each other; its base takes momentum.
     Flies,
     /// It is pushed or supported, or its base is fixed and its joints are driven. Laws of contacts
     /// and constraints rely on `q⁺ = q ⊕ Δt ν⁺`, so it keeps the explicit drift.
@@ -69,6 +71,11 @@ pub struct InertialStep {
     workspace: InverseDynamics,
     mass: MassMatrix,
     factor: MassFactor,
+    newton: Option<Box<Newton>>,
+    /// True if no force relies on the end of the explicit step.
+    is_smooth: bool,
+    /// True if joints have damping, friction or springs.
+    is_passive: bool,
     /// For each tree, true if the drift of this step replaces the explicit one.
     active: Vec<bool>,
     /// Generalised forces and their weights, nv.
@@ -98,6 +105,9 @@ impl InertialStep {
             workspace: InverseDynamics::new(model),
             mass: MassMatrix::new(model),
             factor: MassFactor::new(model),
+            newton: Newton::new(model),
+            is_smooth: false,
+            is_passive: model.resistance().acts() || !model.springs().is_empty(),
             active: vec![false; model.trees.len()],
             force: zeros.clone(),
             weight: zeros.clone(),
@@ -113,6 +123,14 @@ impl InertialStep {
         }
     }
 
+    /// The step under forces that do not rely on `q⁺ = q ⊕ Δt ν⁺`: thrust, wind, drag, motors, but
+    /// not those of contacts and constraints. Bodies and floating trees are then drifted under any
+    /// force.
+    #[must_use]
+    pub fn under_smooth_forces(self) -> Self {
+        Self { is_smooth: true, ..self }
+    }
+
     /// Replaces the explicit drift of a step `ν⁺ = ν + Δt ν̇`, `q⁺ = q ⊕ Δt ν⁺` by one that keeps
     /// energy and momentum. Afterwards `ν⁺ = ν + Δt ν̇`, `q⁺ = q ⊕ Δt (ν⁺ + δ)`.
     ///
@@ -124,8 +142,9 @@ impl InertialStep {
     /// | δ | `shift` | nv | velocity of the position minus ν⁺, written [m/s, rad/s] |
     ///
     /// Returns true if the drift of any tree was replaced; if not, `acceleration` is unchanged and
-    /// `shift` not written. A tree keeps the explicit drift if all its rates are low, if forces
-    /// support it, or if the iteration does not converge.
+    /// `shift` not written. A tree keeps the explicit drift if all its rates are low, or if forces
+    /// support it and are not [smooth](Self::under_smooth_forces). If the drift of a floating tree
+    /// is not solved, its joints keep the explicit step and its base takes the momentum.
     ///
     /// Allocates nothing.
     ///
@@ -139,7 +158,10 @@ impl InertialStep {
         acceleration: &mut [f64],
         shift: &mut [f64],
     ) -> bool {
-        if model.trees.len() > 1 && !all_fly(model, configuration, velocity, acceleration) {
+        let is_smooth = self.is_smooth;
+        if model.trees.len() > 1
+            && !all_fly(model, configuration, velocity, acceleration, is_smooth)
+        {
             return false;
         }
         let (mut any_body, mut any_tree) = (false, false);
@@ -162,7 +184,7 @@ impl InertialStep {
             if *active && tree.is_floating() && tree.bodies.len() == 1 {
                 let state = (&configuration[tree.q.clone()], &velocity[tree.v.clone()]);
                 let out = (&mut acceleration[tree.v.clone()], &mut shift[tree.v.clone()]);
-                is_replaced |= replace_body(model, tree, state, step, out);
+                is_replaced |= replace_body(model, tree, state, step, out, is_smooth);
             }
         }
         is_replaced
@@ -177,14 +199,7 @@ impl InertialStep {
         acceleration: &mut [f64],
         shift: &mut [f64],
     ) -> bool {
-        self.kinematics.update(model, configuration, velocity);
-        inverse_dynamics(
-            model,
-            &self.kinematics,
-            acceleration,
-            &mut self.workspace,
-            &mut self.force,
-        );
+        self.forces_at(model, (configuration, velocity), acceleration);
         let mut any = false;
         let mut is_replaced = false;
         for t in 0..model.trees.len() {
@@ -222,12 +237,28 @@ impl InertialStep {
                     }
                 }
             }
+        } else if any {
+            // Not solved: momentum is kept nevertheless.
+            for t in 0..model.trees.len() {
+                if self.active[t] && model.trees[t].is_floating() {
+                    let state = (configuration, velocity);
+                    self.forces_at(model, state, acceleration);
+                    is_replaced |= self.fly(model, t, state, step, acceleration, shift);
+                }
+            }
         }
         // Bodies follow; which of them turn is computed again.
         for (active, tree) in self.active.iter_mut().zip(&model.trees) {
             *active = turns(tree, velocity, step);
         }
         is_replaced
+    }
+
+    /// Writes the generalised forces without weight, and the kinematics.
+    fn forces_at(&mut self, model: &Model, (q, nu): (&[f64], &[f64]), acceleration: &[f64]) {
+        self.kinematics.update(model, q, nu);
+        let (kinematics, workspace) = (&self.kinematics, &mut self.workspace);
+        inverse_dynamics(model, kinematics, acceleration, workspace, &mut self.force);
     }
 
     /// Support of a tree, from the generalised force that its acceleration shows.
@@ -240,10 +271,11 @@ impl InertialStep {
         let is_supported =
             base > 0 && most(&force[..3]) > mass * (SUPPORT[0] + SUPPORT[1] * rate * rate);
         let is_driven = most(&force[base..]) > DRIVEN * mass * (1.0 + rate * rate);
-        if !is_supported && !is_driven {
+        let is_smooth = self.is_smooth && base > 0;
+        if (!is_supported && !is_driven) || (is_smooth && !self.is_passive) {
             return Hold::Free;
         }
-        if base > 0 && !is_supported { Hold::Flies } else { Hold::Held }
+        if base > 0 && (!is_supported || is_smooth) { Hold::Flies } else { Hold::Held }
     }
 }
 
@@ -252,12 +284,21 @@ fn is_pushed(model: &Model, push: Vector3<f64>, omega: Vector3<f64>) -> bool {
     (push - model.gravity).norm() > SUPPORT[0] + SUPPORT[1] * omega.norm_squared()
 }
 
-/// True if a world consists of bodies on which only weight acts. Contacts of the next step are
-/// found at `q ⊕ Δt ν⁺`, so in any other world all bodies keep the explicit drift.
-fn all_fly(model: &Model, q: &[f64], velocity: &[f64], acceleration: &[f64]) -> bool {
+/// True if a world consists of bodies on which only weight acts, or smooth forces. Contacts of the
+/// next step are found at `q ⊕ Δt ν⁺`, so in any other world all bodies keep the explicit drift.
+fn all_fly(
+    model: &Model,
+    q: &[f64],
+    velocity: &[f64],
+    acceleration: &[f64],
+    is_smooth: bool,
+) -> bool {
     model.trees.iter().all(|tree| {
         if !tree.is_floating() || tree.bodies.len() > 1 {
             return false;
+        }
+        if is_smooth {
+            return true;
         }
         let q = &q[tree.q.clone()];
         let center = model.bodies[tree.bodies.start].inertia.center_of_mass();

@@ -13,6 +13,7 @@ pub(super) fn replace_body(
     (q, nu): (&[f64], &[f64]),
     step: f64,
     (acceleration, shift): (&mut [f64], &mut [f64]),
+    is_smooth: bool,
 ) -> bool {
     let inertia = &model.bodies[tree.bodies.start].inertia;
     let moments = inertia.about_center_of_mass();
@@ -26,7 +27,7 @@ pub(super) fn replace_body(
     let (linear, angular) = (three(acceleration), three(&acceleration[3..]));
 
     let push = linear + angular.cross(&arm) + omega.cross(&omega.cross(&arm));
-    if is_pushed(model, push, omega) {
+    if !is_smooth && is_pushed(model, push, omega) {
         return false;
     }
 

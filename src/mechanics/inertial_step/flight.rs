@@ -1,5 +1,5 @@
 //! Drift of a floating tree whose joints are driven or tied: its base takes the momentum that
-//! weight leaves.
+//! weight and smooth forces leave.
 
 use super::momentum::TreeMomentum;
 use super::{InertialStep, MOST_ITERATIONS, three, turning};
@@ -8,7 +8,8 @@ use crate::model::Model;
 
 impl InertialStep {
     /// Drift of a floating tree whose joints are driven. Joints keep the explicit step, including
-    /// ties between them, and the base takes the momentum that weight leaves.
+    /// ties between them, and the base takes the momentum that weight and smooth forces leave. The
+    /// kinematics and `force` are those at the beginning.
     ///
     /// At constant joint rates, ω is the angular velocity of the momentum in the middle of the
     /// step. It turns the base, by iteration; the velocity and position at the end follow from the
@@ -25,7 +26,13 @@ impl InertialStep {
         let tree = &model.trees[t];
         let (v, q) = (tree.v.start, tree.q.start);
         let before = TreeMomentum::of(model, &self.kinematics, t);
-        let linear = before.linear + model.gravity * (before.mass * step);
+        let mut linear = before.linear + model.gravity * (before.mass * step);
+        let mut angular = before.angular;
+        if self.is_smooth {
+            let (push, twist) = (three(&self.force[v..]), three(&self.force[v + 3..]));
+            linear += push * step;
+            angular += (twist - before.arm.cross(&push)) * step;
+        }
         let center = before.center + linear * (step / before.mass);
         for (i, end) in self.velocity.iter_mut().enumerate() {
             *end = velocity[i] + step * acceleration[i];
@@ -41,7 +48,7 @@ impl InertialStep {
             self.kinematics.update(model, &self.q_middle, &self.velocity);
             let middle = TreeMomentum::of(model, &self.kinematics, t);
             let Some(inverse) = middle.inertia.try_inverse() else { return false };
-            let change = inverse * (before.angular - middle.angular);
+            let change = inverse * (angular - middle.angular);
             omega += change;
             let scale = omega.norm() + turning(tree, velocity);
             if !change.norm().is_finite() {
@@ -62,7 +69,7 @@ impl InertialStep {
         integrate(model, configuration, &self.increment, &mut self.q_end);
         self.kinematics.update(model, &self.q_end, &self.velocity);
         let end = TreeMomentum::of(model, &self.kinematics, t);
-        let Some((speed, spin)) = end.velocity_to(linear, before.angular) else { return false };
+        let Some((speed, spin)) = end.velocity_to(linear, angular) else { return false };
         for k in 0..3 {
             let (at, turn) = (self.velocity[v + k] + speed[k], omega[k] + spin[k]);
             let path = self.q_end[q + k] + center[k] - end.center[k] - configuration[q + k];
