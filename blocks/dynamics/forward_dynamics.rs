@@ -38,6 +38,9 @@ use crate::robot::state_slopes::by_configuration;
 /// is a warning of the run. A joint that moves no mass and has no rotor inertia is a
 /// fault that names it.
 ///
+/// Without `J` and `f` its forces are smooth, as `FloatingBase` has it: `external` must not carry
+/// those of a contact law that predicts the end of the step.
+///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 6.1, 6.5 and 7.3.
 #[ports(
     keep robot: Arc<RobotModel> = self.robot.find(ports)?;
@@ -67,6 +70,9 @@ use crate::robot::state_slopes::by_configuration;
         units "N, N m";
     out nu_dot: Vector::of(nv), _, "acceleration ν̇, time derivative of ν number by number",
         units "m/s², rad/s²";
+    if !ports.connected().iter().any(|name| ["J", "f"].contains(name)) {
+        ports.is_smooth(nu_dot);
+    }
 )]
 #[parameters(aliases("ABA", "articulated-body algorithm"))]
 pub struct ForwardDynamics {

@@ -67,23 +67,29 @@ use step_watch::StepWatch;
 /// | a body alone, in flight | Simo & Wong (1991), sec. 4 | momentum, energy: to rounding |
 /// | a robot that only weight acts on | implicit midpoint, momentum set | the same; energy to Δt² |
 /// | a robot in flight, joints driven or tied | `s` as below, base by its momentum | momentum |
+/// | those under smooth forces | the same; as in flight if joints resist | the same |
 /// | any other, or nearly at rest | `ν⁺ = ν + Δt ν̇`, `q⁺ = q ⊕ Δt ν⁺` | order 1 |
 ///
 /// A robot is in flight if the forces on its base, without weight, are less than 1e-6 m/s² times
 /// its mass. Laws of contacts and constraints rely on `q⁺ = q ⊕ Δt ν⁺`, so a body or robot with
-/// such forces keeps the explicit drift. The kick is of first order. After a fall of duration t
+/// such forces keeps the explicit drift, and each force counts as one of them. Forces are smooth if
+/// `nu_dot` is that of a `ForwardDynamics` without `J` and `f`: thrust, wind, drag and motors. A
+/// fixed base with driven joints keeps the explicit drift too. Joints resist if they have damping,
+/// friction or springs. A midpoint step that is not solved, or changes the kinetic energy by more
+/// than 0.1 %, is divided, into at most 16. The kick is of first order. After a fall of duration t
 /// under gravity, a body is `½ g Δt t` too deep and its energy lacks `½ Δt m g·(v − v₀)`; the
 /// energy comes back when v does. With `EulerAngles` the drift of a base that turns is of first
 /// order.
 ///
 /// One step in 32, one in 4 of a fast motion, is compared with the balance
-/// `T⁺ − T = Δt ½ (ν + ν⁺)ᵀ(M ν̇ + C ν)`. If energy that no force accounts for exceeds a tenth of
-/// the initial energy and the work of all forces, the run warns: `makes-energy` or `loses-energy`,
-/// with the factor. `changes-momentum` warns likewise of linear or angular momentum of a floating
-/// base that no force accounts for, beside the largest momenta of the links and the impulses of all
-/// forces. Every method is checked. For a method with stages, work and impulses are those of the
-/// mean force of both ends, in steps that resolve it; `unresolved` warns if a quarter of them does
-/// not.
+/// `T⁺ − T = Δt ½ (ν + ν⁺)ᵀ(M ν̇ + C ν)`. The sum over these steps, and the change of T without the
+/// work of forces, are two estimates of the energy that no force accounts for. If the smaller one
+/// exceeds a tenth of the initial energy and the work of all forces, the run warns:
+/// `makes-energy` or `loses-energy`, with the factor. `changes-momentum` warns likewise of linear
+/// or angular momentum of a floating base that no force accounts for, compared with the largest
+/// momenta of the links and the impulses of all forces. Every method is checked. For a method with
+/// stages, work and impulses are those of the mean force of both ends, in steps that resolve it;
+/// `unresolved` warns if a quarter of them does not.
 /// The warning `chatters` names a coordinate whose speed alternates by more than 0.1 m/s or rad/s
 /// in 64 consecutive steps: the step is too long for the forces on it.
 ///
@@ -286,8 +292,8 @@ impl Block for FloatingBase {
         Seen::of(plan.limited.len())
     }
 
-    fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Self::Scratch {
-        Box::new(Drift::new(&plan.robot.model))
+    fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Self::Scratch {
+        Box::new(Drift::new(&plan.robot.model, sizes.is_smooth(plan.nu_dot)))
     }
 
     fn clear_memo(&self, seen: &mut Seen) {

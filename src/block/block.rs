@@ -309,6 +309,12 @@ impl<'a> Sizes<'a> {
         self.inputs.port(input.port as usize).iter().map(|slot| slot.len as usize).sum()
     }
 
+    /// True if an input is a whole output that its block declares
+    /// [smooth](crate::Ports::is_smooth).
+    pub fn is_smooth<S>(&self, input: In<S>) -> bool {
+        self.inputs.is_smooth(input.port as usize)
+    }
+
     /// How many numbers an optional input carries, `None` if it is not connected.
     pub fn optional<S>(&self, input: OptionalIn<S>) -> Option<usize> {
         let slots = self.inputs.port(input.port as usize);

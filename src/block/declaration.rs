@@ -52,6 +52,8 @@ pub struct OutputDeclaration {
     pub group: usize,
     /// Whether infinite values are bounds, not mistakes.
     pub may_be_infinite: bool,
+    /// True if it is an acceleration whose forces do not rely on the end of the step.
+    pub is_smooth: bool,
     /// Whether the block faults where its numbers are not finite, so that nobody else need look.
     pub checks_itself: bool,
     /// Whose elements its elements go with, one by one, if that is declared.

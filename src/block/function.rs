@@ -111,6 +111,7 @@ impl Ports<'_> {
             doc: PortText::default(),
             group: 0,
             may_be_infinite: false,
+            is_smooth: false,
             checks_itself: false,
             elements: None,
             forwards: Vec::new(),

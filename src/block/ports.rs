@@ -336,6 +336,7 @@ impl<'a> Ports<'a> {
             doc: PortText::default(),
             group: self.declaration.groups.len() - 1,
             may_be_infinite: false,
+            is_smooth: false,
             checks_itself: false,
             elements: None,
             forwards: Vec::new(),
@@ -357,6 +358,12 @@ impl<'a> Ports<'a> {
             input: input.port,
             input_leaf,
         });
+    }
+
+    /// States that an output is an acceleration whose forces do not rely on the end of the step:
+    /// `Δt ν̇` has no part of contacts or constraints.
+    pub fn is_smooth<S: Signal>(&mut self, output: Out<S>) {
+        self.declaration.outputs[output.port as usize].is_smooth = true;
     }
 
     /// States that the block itself looks whether the numbers of an output are finite, and returns

@@ -29,6 +29,8 @@ impl Slot {
 pub struct PortTable {
     entries: Vec<Slot>,
     port_count: u32,
+    /// Bit k: port k is marked.
+    marks: u64,
 }
 
 impl PortTable {
@@ -47,6 +49,17 @@ impl PortTable {
         let len = self.entries.len() - start;
         self.entries[ports] = Slot { start: start as u32, len: len as u32 };
         self.port_count += 1;
+    }
+
+    /// Marks the last port as an acceleration of smooth forces: see
+    /// [`Ports::is_smooth`](crate::Ports::is_smooth). Ports beyond the 64th stay unmarked.
+    pub fn mark_smooth(&mut self) {
+        self.marks |= 1u64.checked_shl(self.port_count.wrapping_sub(1)).unwrap_or(0);
+    }
+
+    /// True if this port is marked by [`Self::mark_smooth`].
+    pub fn is_smooth(&self, port: usize) -> bool {
+        port < 64 && self.marks >> port & 1 == 1
     }
 
     /// The slots of one port, leaf by leaf.

@@ -17,7 +17,7 @@ use crate::expand::invalid_parameter;
 use crate::functions;
 use crate::ids::{BlockId, Id};
 use crate::infer::TypedNetwork;
-use crate::network::{NetworkBlock, Part, PortPart, Source};
+use crate::network::{NetworkBlock, Part, PortPart, Source, Wire};
 use crate::schedule::{AlgebraicLoop, Group, Order};
 use crate::select::select;
 
@@ -342,7 +342,12 @@ fn place_outputs(
     let table = |block: &NetworkBlock| {
         let mut table = PortTable::new();
         let own = ports.by_ref().take(block.declaration.outputs.len());
-        own.for_each(|slots| table.push(slots));
+        own.zip(&block.declaration.outputs).for_each(|(slots, output)| {
+            table.push(slots);
+            if output.is_smooth {
+                table.mark_smooth();
+            }
+        });
         table
     };
     let tables = placing.blocks().map(table).collect();
@@ -363,6 +368,12 @@ fn place_inputs(
             push_slots(typed, &wire.source, &table, &mut slots)?;
         }
         inputs.push(slots.drain(..));
+        if let Some(Wire { source: Source::Port(part), .. }) = wire
+            && part.select.is_empty()
+            && outputs[typed.network.node(part.block)].is_smooth(part.output.index())
+        {
+            inputs.mark_smooth();
+        }
     }
     Some(inputs)
 }

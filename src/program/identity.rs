@@ -356,7 +356,12 @@ impl Identity for Part {
 impl Identity for PortTable {
     fn add_to(&self, hash: &mut Fnv) {
         self.port_count().add_to(hash);
-        (0..self.port_count()).for_each(|port| self.port(port).add_to(hash));
+        (0..self.port_count()).for_each(|port| {
+            self.port(port).add_to(hash);
+            if self.is_smooth(port) {
+                true.add_to(hash);
+            }
+        });
     }
 }
 

@@ -17,10 +17,11 @@ pub struct Drift {
 }
 
 impl Drift {
-    pub(super) fn new(model: &Model) -> Self {
+    pub(super) fn new(model: &Model, is_smooth: bool) -> Self {
         let (q, zeros) = (model.zero_configuration(), vec![0.0; model.velocity_dim()]);
+        let inertial = InertialStep::new(model);
         Self {
-            inertial: InertialStep::new(model),
+            inertial: if is_smooth { inertial.under_smooth_forces() } else { inertial },
             energy: StepBalance::new(model),
             q: q.clone(),
             rate: zeros.clone(),
