@@ -8,9 +8,9 @@ use legwork_diagram::{Options, compile};
 use legwork_runtime::Simulation;
 use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Sink};
 
-/// Result of a run: the logged signal of all rows, and warnings.
+/// Result of a run: the rows of every logged signal, and warnings.
 struct Run {
-    logged: Vec<Vec<f64>>,
+    signals: Vec<Vec<Vec<f64>>>,
     warnings: Vec<Warning>,
     is_fault: bool,
 }
@@ -30,35 +30,50 @@ fn run(text: &str) -> Run {
     let is_fault = simulation.run().is_err();
     let written = simulation.observer_mut().finish_recording().unwrap().unwrap();
     let recording = Recording::from_bytes(written.memory.unwrap()).unwrap();
-    let signal = &channels[0].topic;
-    let logged = recording.rows(signal).unwrap().map(|row| row.values.to_vec()).collect();
+    let rows = |topic: &str| -> Vec<Vec<f64>> {
+        recording.rows(topic).unwrap().map(|row| row.values.to_vec()).collect()
+    };
+    let signals = channels.iter().map(|channel| rows(&channel.topic)).collect();
     let warnings = simulation.reports().into_iter().flat_map(|(_, r)| r.warnings).collect();
-    Run { logged, warnings, is_fault }
+    Run { signals, warnings, is_fault }
 }
 
 impl Run {
     /// Kinetic energy of all rows [J].
     fn kinetic(&self) -> Vec<f64> {
-        self.logged.iter().map(|row| row[0]).collect()
+        self.signals[0].iter().map(|row| row[0]).collect()
     }
 }
 
 /// A free body without weight: principal moments [kg m²] and angular velocity [rad/s].
 fn body(solver: &str, step: &str, inertia: [f64; 3], spin: [f64; 3]) -> String {
+    pushed_body(solver, (step, 10.0), inertia, spin, [0.0; 6])
+}
+
+/// The same under a constant force and torque, world axes [N, N m], until `stop` [s].
+fn pushed_body(
+    solver: &str,
+    (step, stop): (&str, f64),
+    inertia: [f64; 3],
+    spin: [f64; 3],
+    push: [f64; 6],
+) -> String {
     format!(
         "Diagram(
-            run: (stop: \"10 s\", step: \"{step}\", solver: {solver}),
+            run: (stop: \"{stop} s\", step: \"{step}\", solver: {solver}),
             robots: {{ \"b\": FreeBody(mass: 0.15, shape: Sphere(radius: 0.1), \
                 inertia: {inertia:?}, gravity: [0, 0, 0]) }},
             blocks: {{
                 \"body\": FloatingBase(robot: \"b\", init: (velocity: [1, 0, 0], \
                     angular_velocity: {spin:?}), in: {{ \"nu_dot\": \"accel.nu_dot\" }}),
                 \"none\": Constant(value: \"=zeros(0)\"),
+                \"push\": Constant(value: {push:?}),
                 \"accel\": ForwardDynamics(robot: \"b\", in: {{ \"state\": \"body.state\", \
-                    \"tau\": \"none.y\" }}),
+                    \"tau\": \"none.y\", \"external\": \"push.y\" }}),
+                \"sum\": CentroidalMomentum(robot: \"b\", in: {{ \"state\": \"body.state\" }}),
                 \"energy\": Energy(robot: \"b\", in: {{ \"state\": \"body.state\" }}),
             }},
-            log: [\"energy.kinetic\"],
+            log: [\"energy.kinetic\", \"sum.momentum\"],
         )"
     )
 }
@@ -94,6 +109,53 @@ fn free_bodies_keep_their_energy_at_the_default_method() {
         let drift = kinetic.iter().fold(0.0f64, |most, e| most.max((e / kinetic[0] - 1.0).abs()));
         assert!(drift < 1e-9, "body {i}: {drift:.1e}");
         assert!(warnings.is_empty(), "body {i}: {warnings:?}");
+    }
+}
+
+/// Under a force at the centre the spin keeps its energy, and the centre its parabola of speeds.
+#[test]
+fn pushed_bodies_keep_the_energy_of_their_spin() {
+    for (i, (inertia, spin)) in BODIES.into_iter().enumerate() {
+        let force = 1e-3 * 1e3f64.powf(i as f64 / 19.0);
+        let push = [force, -0.5 * force, 0.2 * force, 0.0, 0.0, 0.0];
+        let run = run(&pushed_body("SemiImplicitEuler", ("1 ms", 10.0), inertia, spin, push));
+        let kinetic = run.kinetic();
+        let turns: f64 = (0..3).map(|k| 0.5 * inertia[k] * spin[k] * spin[k]).sum();
+        let (last, mass) = (kinetic.len() - 1, 0.15);
+        for (row, energy) in kinetic.iter().enumerate() {
+            let t = 10.0 * row as f64 / last as f64;
+            let speed = [1.0 + force / mass * t, -0.5 * force / mass * t, 0.2 * force / mass * t];
+            let moves = 0.5 * mass * speed.iter().map(|v| v * v).sum::<f64>();
+            let error = (energy / (moves + turns) - 1.0).abs();
+            assert!(error < 1e-9, "body {i}, {t} s: {error:.1e}");
+        }
+        assert!(run.warnings.is_empty(), "body {i}: {:?}", run.warnings);
+    }
+}
+
+/// A torque changes the angular momentum by its impulse, to rounding; the energy is that of `Rk4`
+/// with steps of a twentieth, but for the first order of the kick.
+#[test]
+fn twisted_bodies_have_the_energy_of_fine_steps() {
+    for (i, (inertia, spin)) in BODIES.into_iter().enumerate() {
+        let momentum: [f64; 3] = std::array::from_fn(|k| inertia[k] * spin[k]);
+        let size = momentum.iter().map(|l| l * l).sum::<f64>().sqrt();
+        let torque = [0.02 * size, -0.01 * size, 0.005 * size];
+        let push = [0.0, 0.0, 0.0, torque[0], torque[1], torque[2]];
+        let stop = if i % 5 == 0 { 1.0 } else { 10.0 };
+        let text = |solver, step| pushed_body(solver, (step, stop), inertia, spin, push);
+        let of = run(&text("SemiImplicitEuler", "1 ms"));
+        assert!(of.warnings.is_empty(), "body {i}: {:?}", of.warnings);
+        let last = of.signals[1].last().unwrap();
+        for k in 0..3 {
+            let error = (last[3 + k] - momentum[k] - stop * torque[k]).abs() / size;
+            assert!(error < 1e-10, "body {i}: {error:.1e}");
+        }
+        if i % 5 == 0 {
+            let fine = run(&text("Rk4", "0.05 ms")).kinetic();
+            let (energy, fine) = (of.kinetic().last().copied().unwrap(), fine[fine.len() - 1]);
+            assert!((energy / fine - 1.0).abs() < 1e-3, "body {i}: {energy} {fine}");
+        }
     }
 }
 
@@ -163,7 +225,9 @@ fn momentum_that_a_method_changes_is_a_warning() {
     for robot in ["go2", "mini_cheetah", "solo12", "anymal_c", "icub"] {
         for solver in ["SemiImplicitEuler", "Euler", "ImplicitEuler", "Rk4"] {
             for (step, spin) in [("1 ms", 1.0), ("2 ms", 5.0), ("4 ms", 20.0), ("8 ms", 10.0)] {
-                let Run { logged, warnings, is_fault } = run(&in_flight(robot, solver, step, spin));
+                let Run { signals, warnings, is_fault } =
+                    run(&in_flight(robot, solver, step, spin));
+                let logged = &signals[0];
                 let (first, last) = (&logged[0], &logged[logged.len() - 1]);
                 let length = |v: [f64; 3]| v.iter().map(|one| one * one).sum::<f64>().sqrt();
                 let change = length(std::array::from_fn(|i| last[3 + i] - first[3 + i]))

@@ -19,6 +19,9 @@ const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Energy made or lost by steps, over the initial energy and the work of all forces, from which the
 /// run warns [1].
 const MADE: f64 = 0.1;
+/// Standard deviation of the work of forces, over the energy made or lost by the sampled steps, from
+/// which the change of kinetic energy does not count [1].
+const UNCERTAIN: f64 = 0.5;
 /// `Δt (Σ|ω|)²` below which a step makes no energy that matters [1/s].
 const LEAST_GROWTH: f64 = 1e-6;
 /// Share of the accelerations at both ends of a step by which their mean may miss the change of the
@@ -36,12 +39,25 @@ const MOST_TURNS: u32 = 64;
 const FORGIVEN: u32 = 8;
 
 /// Energy of one robot or body.
+///
+/// Energy without a source is estimated twice. The sum over the sampled steps misses what the
+/// others undo; the change of kinetic energy misses the work of forces in them. The smaller of the
+/// two counts, and none if their signs differ. If the work is uncertain by half of the sum or more,
+/// the sum counts alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 struct Made {
+    /// Kinetic energy of the first sampled step [J], if there is one.
+    start: Option<f64>,
     /// Initial kinetic energy, plus the absolute work of forces [J].
     brought: f64,
-    /// Energy without a source: neither kinetic energy at the start nor work [J].
+    /// Work of forces [J], and the variance of this estimate.
+    work: f64,
+    variance: f64,
+    /// Energy without a source: the sum over the sampled steps [J].
+    sum: f64,
+    /// Largest estimate beyond the limit [J], and its share of `brought` [1].
     made: f64,
+    share: f64,
     /// Time at which it first exceeded the limit [s], and the number of steps in which it did.
     since: Option<f64>,
     steps: u64,
@@ -215,14 +231,27 @@ impl StepWatch {
     /// without a source [J].
     fn add_energy(&mut self, t: f64, tree: usize, kinetic: f64, work: f64, made: f64) {
         let (one, every) = (&mut self.made[tree], self.every);
+        let start = *one.start.get_or_insert(kinetic);
         if one.brought == 0.0 {
             one.brought = kinetic;
         }
         one.brought += every as f64 * work.abs();
-        one.made += every as f64 * made;
-        if one.made.abs() > MADE * one.brought {
+        one.work += every as f64 * work;
+        one.variance += (every as f64 * work).powi(2);
+        one.sum += every as f64 * made;
+        let change = kinetic + work + made - start - one.work;
+        let least = match one.variance.sqrt() < UNCERTAIN * one.sum.abs() {
+            false => one.sum.abs(),
+            true if one.sum * change > 0.0 => one.sum.abs().min(change.abs()),
+            true => 0.0,
+        };
+        if least > MADE * one.brought {
             one.since.get_or_insert(t);
             one.steps += every;
+            if least > one.made.abs() {
+                one.made = least.copysign(one.sum);
+                one.share = least / one.brought.max(f64::MIN_POSITIVE);
+            }
         }
     }
 
@@ -266,13 +295,13 @@ impl StepWatch {
         };
         for (i, one) in self.made.iter().enumerate() {
             let (Some(t), name) = (one.since, name_of(i)) else { continue };
-            let factor = one.made.abs() / one.brought.max(f64::MIN_POSITIVE);
+            let factor = one.share;
             let (kind, verb) =
                 if one.made > 0.0 { ("makes-energy", "made") } else { ("loses-energy", "lost") };
             let message = format!(
-                "the steps of `{name}` {verb} {:.3e} J that no force accounts for, {factor:.2} \
-                 times what its start and all forces brought: {step} s is too long for how fast it \
-                 turns; take shorter steps, `SemiImplicitEuler` for free flight, or `Rk4`",
+                "the steps of `{name}` {verb} about {:.3e} J that no force accounts for, \
+                 {factor:.2} times what its start and all forces brought: {step} s is too long for \
+                 how fast it turns; take shorter steps, `SemiImplicitEuler` for free flight, or `Rk4`",
                 one.made.abs()
             );
             report.warnings.push(Warning { name: kind.into(), t, steps: one.steps, message });
