@@ -202,8 +202,7 @@ impl Abuse {
                 format!("\"contact\": {model} mu: {mu:?}, in: {{ \"points\": {points} }}),")
             }
             Law::Spring(..) if model.starts_with("Implicit") => format!(
-                "\"contact\": {model} robot: \"{robot}\", law: (mu: {mu:?}), in: {{ \
-                 \"state\": \"body.state\", \"points\": {points}, \"tau\": \"none.y\" }}),"
+                "\"contact\": {model} law: (mu: {mu:?}), in: {{ {dynamics}, \"tau\": \"none.y\" }}),"
             ),
             Law::Spring(stiffness, _) => format!(
                 "\"contact\": ConstraintSolver(robot: \"{robot}\", mu: {mu:?}, method: {model}, \

@@ -154,9 +154,9 @@ fn s2_2_closed_loops_allocate_nothing_after_the_first_step() {
 
 #[test]
 fn s6_2_calls_of_functions_allocate_nothing_after_the_first_step() {
-    let sliding = program("diagrams/basics/sliding_block.ron", &[("law", "coulomb")]);
+    let sliding = program("diagrams/floating_base/slope.ron", &[("slip", "de_saxce")]);
     assert!(sliding.nodes.iter().any(|node| !node.functions.is_empty()));
-    assert_none("sliding_block, law=coulomb", &sliding);
+    assert_none("slope, slip=de_saxce", &sliding);
 }
 
 /// Plans its sparse factor anew where contacts come and go, as all sparse factors do.

@@ -17,7 +17,7 @@ use legwork_mechanics::{MassFactorRef, PackedFactor};
 use legwork_qp::complementarity::HalfInverseMass;
 use legwork_qp::{
     BoxedMethod, Budget, CIRCULAR_SIDES, CircularPasses, Cone, ConeShape, Cones, ContactProblem,
-    ContactProblemData, CoulombIteration, Given, MassView, Outcome as Solution, Problem,
+    ContactProblemData, CoulombIteration, Given, MassView, Outcome as Solution, Pass, Problem,
     ProblemSize, PyramidFit, Settings, SlidingLaw, Status,
 };
 
@@ -178,6 +178,8 @@ impl Solver {
             coulomb: (block.kind.method.law == SlidingLaw::Convex).then(|| {
                 let mut coulomb = CoulombIteration::new(size.contact_count, PASSES, RESIDUALS[0]);
                 coulomb.enough = RESIDUALS[1];
+                // Pivoting would take tenths of a second, and memory.
+                coulomb.budget.pairs = 0;
                 coulomb
             }),
             guess: vec![0.0; 3 * size.contact_count],
@@ -208,11 +210,19 @@ impl Solver {
         let mass = root.as_ref().map(|root| MassView { jacobian, root });
         let given = Given { problem: *problem, mass, budget: Budget::DEFAULT };
         let mut circular = circular.as_mut().filter(|_| problem.cone.sides() == 0);
-        let mut convex =
-            |given: &Given<'_>, last: Option<&[f64]>, forces: &mut [f64]| match &mut circular {
-                Some(circular) => circular.solve(method, given, (start, last), forces),
-                None => method.solve_warm(given, start, forces),
-            };
+        let is_coulomb = is_coulomb && coulomb.is_some();
+        if let Some(circular) = &mut circular {
+            let solved = circular.solve(method, (&given, is_coulomb), (start, last), forces);
+            if let Some(solved) = solved {
+                return Ok(solved);
+            }
+        }
+        let mut convex = |given: &Given<'_>, last: Option<&[f64]>, forces: &mut [f64]| {
+            let by_passes = circular
+                .as_mut()
+                .and_then(|circular| circular.solve(method, (given, false), (start, last), forces));
+            by_passes.unwrap_or_else(|| method.solve_warm(given, start, forces))
+        };
         let Some(coulomb) = coulomb.as_mut().filter(|_| is_coulomb) else {
             return Ok(convex(&given, last, forces));
         };
@@ -268,40 +278,44 @@ impl Circular {
     }
 
     /// Solves by the method: from `guess`, the forces of the step before, if contacts slide in it,
-    /// else from the method's warm start in the first pass.
+    /// else from the method's warm start in the first pass. `None` if the passes of Coulomb's law
+    /// do not converge.
     fn solve(
         &mut self,
         method: &mut BoxedMethod,
-        given: &Given<'_>,
+        (given, is_coulomb): (&Given<'_>, bool),
         (start, guess): (&mut [f64], Option<&[f64]>),
         forces: &mut [f64],
-    ) -> Solution {
+    ) -> Option<Solution> {
         let Self { passes, warm, jacobian } = self;
         passes.budget = given.budget;
         warm.clear();
         warm.extend_from_slice(start);
-        let solved: Result<_, Infallible> =
-            passes.solve(&given.problem, forces, guess, |pass, forces| {
-                if pass.directions.is_empty() {
-                    let first = Given { problem: pass.problem, ..*given };
-                    let found = method.solve_warm(&first, start, forces);
-                    warm.clear();
-                    warm.extend_from_slice(start);
-                    return Ok(found);
-                }
-                let mass = given.mass.map(|mass| {
-                    jacobian.copy_from_slice(mass.jacobian);
-                    let rows = 3 * pass.directions.len();
-                    for column in jacobian.chunks_exact_mut(rows) {
-                        for (j, [c, s]) in column.chunks_exact_mut(3).zip(pass.directions) {
-                            (j[0], j[1]) = (c * j[0] + s * j[1], c * j[1] - s * j[0]);
-                        }
+        let pyramid = |pass: &Pass<'_>, forces: &mut [f64]| {
+            if pass.directions.is_empty() {
+                let first = Given { problem: pass.problem, ..*given };
+                let found = method.solve_warm(&first, start, forces);
+                warm.clear();
+                warm.extend_from_slice(start);
+                return Ok(found);
+            }
+            let mass = given.mass.map(|mass| {
+                jacobian.copy_from_slice(mass.jacobian);
+                let rows = 3 * pass.directions.len();
+                for column in jacobian.chunks_exact_mut(rows) {
+                    for (j, [c, s]) in column.chunks_exact_mut(3).zip(pass.directions) {
+                        (j[0], j[1]) = (c * j[0] + s * j[1], c * j[1] - s * j[0]);
                     }
-                    MassView { jacobian: &jacobian[..], ..mass }
-                });
-                let turned = Given { problem: pass.problem, mass, ..*given };
-                Ok(method.solve_warm(&turned, warm, forces))
+                }
+                MassView { jacobian: &jacobian[..], ..mass }
             });
+            let turned = Given { problem: pass.problem, mass, ..*given };
+            Ok(method.solve_warm(&turned, warm, forces))
+        };
+        let solved: Result<_, Infallible> = match is_coulomb {
+            true => passes.solve_coulomb(&given.problem, forces, guess, pyramid),
+            false => passes.solve(&given.problem, forces, guess, pyramid).map(Some),
+        };
         if passes.is_from_guess() {
             start.copy_from_slice(warm);
         }

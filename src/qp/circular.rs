@@ -13,7 +13,9 @@
 //! A problem that 30 passes do not solve is passed to accelerated gradients, which support the
 //! cone. Around a solver of Coulomb's law the passes are the same, since s is the multiplier there
 //! too; its last resort is the fixed point on the normal bias of [`crate::coulomb`], with
-//! accelerated gradients for its convex problems.
+//! accelerated gradients for its convex problems. [`CircularPasses::solve_coulomb`] solves
+//! Coulomb's law by a solver of the convex law: each pass has the normal bias of that fixed point
+//! too, extrapolated in the same way, so direction and slip are found together.
 //!
 //! # References
 //! - J. Nocedal, S. Wright, *Numerical Optimization* (2006), ch. 18: sequential quadratic
@@ -23,7 +25,7 @@ use crate::accelerated_gradient::AcceleratedGradient;
 use crate::budget::Budget;
 use crate::cone::{Cone, ConeShape, PyramidFit};
 use crate::contact_problem::ContactProblem;
-use crate::coulomb::share_of;
+use crate::coulomb::{History, share_of, slides, support};
 use crate::kkt;
 use crate::method::{ContactMethod, Given};
 use crate::status::{Outcome, Status};
@@ -53,6 +55,8 @@ pub struct CircularPasses {
     compliance: Vec<f64>,
     acceleration: Vec<f64>,
     best: Vec<f64>,
+    /// σ of Coulomb's law by a solver of the convex law; zero else.
+    history: History,
     /// Solver for problems that the passes do not solve.
     last_resort: AcceleratedGradient,
     /// True if the last problem used it.
@@ -67,6 +71,8 @@ pub const CIRCULAR_SIDES: usize = 4;
 const PASSES: u32 = 30;
 /// Largest number of passes from a guess.
 const GUESS_PASSES: u32 = 8;
+/// Largest number of passes that find the normal bias of Coulomb's law too.
+const COULOMB_PASSES: u32 = 40;
 /// Largest number of iterations of the last resort for each problem of a fixed point.
 const PASS_GRADIENTS: u32 = 2000;
 /// Natural residual, relative to the force scale, at which the passes end [1].
@@ -105,6 +111,7 @@ impl CircularPasses {
             compliance: Vec::new(),
             acceleration: Vec::new(),
             best: Vec::new(),
+            history: History::new(contact_count),
             last_resort: AcceleratedGradient::new(contact_count, 0, TOLERANCE),
             is_last_resort: false,
             is_from_guess: false,
@@ -132,7 +139,7 @@ impl CircularPasses {
     /// Numbers kept for `contact_count` contacts.
     #[must_use]
     pub fn numbers(contact_count: u64) -> u64 {
-        9 * contact_count * contact_count + 64 * contact_count
+        9 * contact_count * contact_count + 71 * contact_count
     }
 
     /// Solves `problem`, whose cone is circular; `pyramid` solves each [`Pass`] and writes its
@@ -161,7 +168,8 @@ impl CircularPasses {
         let mut wasted = 0;
         if let Some(guess) = guess.filter(|guess| slides(problem, guess)) {
             forces.copy_from_slice(guess);
-            let (best, iterations) = self.newton(problem, forces, GUESS_PASSES, &mut pyramid)?;
+            let passes = (GUESS_PASSES, self.law);
+            let (best, iterations) = self.newton(problem, forces, passes, &mut pyramid)?;
             if self.is_accepted(problem, best) {
                 self.is_from_guess = true;
                 forces.copy_from_slice(&self.best);
@@ -186,6 +194,48 @@ impl CircularPasses {
         }
     }
 
+    /// Solves Coulomb's law by a solver of the convex law, as [`Self::solve`] does the convex one.
+    /// `None` if the passes do not converge; then `forces` are anything.
+    ///
+    /// # Errors
+    /// The first error of `pyramid`.
+    ///
+    /// # Panics
+    /// If a slice of the problem or `forces` has the wrong length.
+    pub fn solve_coulomb<E>(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        forces: &mut [f64],
+        guess: Option<&[f64]>,
+        mut pyramid: impl FnMut(&Pass<'_>, &mut [f64]) -> Result<Outcome, E>,
+    ) -> Result<Option<Outcome>, E> {
+        (self.is_last_resort, self.is_from_guess) = (false, false);
+        self.history.clear(problem.contact_count());
+        let mut first = 0;
+        if let Some(guess) = guess.filter(|guess| slides(problem, guess)) {
+            forces.copy_from_slice(guess);
+            self.is_from_guess = true;
+        } else {
+            let pyramids = ContactProblem { cone: &self.pyramid, ..*problem };
+            let found = pyramid(&Pass { problem: pyramids, directions: &[] }, forces)?;
+            if !found.status.is_usable() {
+                return Ok(None);
+            }
+            if is_inside(problem, forces) && !slides(problem, forces) {
+                return Ok(Some(found));
+            }
+            first = found.iterations;
+        }
+        let passes = (COULOMB_PASSES, SlidingLaw::Coulomb);
+        let (best, iterations) = self.newton(problem, forces, passes, &mut pyramid)?;
+        if best.is_nan() || best > SOLVED {
+            return Ok(None);
+        }
+        forces.copy_from_slice(&self.best);
+        let iterations = iterations.saturating_add(first);
+        Ok(Some(Outcome { status: status_of(best), iterations, residual: best }))
+    }
+
     /// Solves the passes after the first.
     fn slide<E>(
         &mut self,
@@ -194,7 +244,8 @@ impl CircularPasses {
         first: Outcome,
         mut pyramid: impl FnMut(&Pass<'_>, &mut [f64]) -> Result<Outcome, E>,
     ) -> Result<Outcome, E> {
-        let (best, iterations) = self.newton(problem, forces, PASSES - 1, &mut pyramid)?;
+        let passes = (PASSES - 1, self.law);
+        let (best, iterations) = self.newton(problem, forces, passes, &mut pyramid)?;
         let iterations = iterations.saturating_add(first.iterations);
         if self.is_accepted(problem, best) {
             forces.copy_from_slice(&self.best);
@@ -209,26 +260,36 @@ impl CircularPasses {
         best <= SOLVED * largest.max(1.0) && best <= USABLE
     }
 
-    /// Newton's passes from `forces`: the smallest residual, whose forces are `best`, and the
-    /// iterations of the solver.
+    /// Newton's passes from `forces`, so many, for this law: the smallest residual, whose forces are
+    /// `best`, and the iterations of the solver.
     fn newton<E>(
         &mut self,
         problem: &ContactProblem<'_>,
         forces: &mut [f64],
-        passes: u32,
+        (passes, law): (u32, SlidingLaw),
         pyramid: &mut impl FnMut(&Pass<'_>, &mut [f64]) -> Result<Outcome, E>,
     ) -> Result<(f64, u32), E> {
         self.reserve(problem.contact_count());
+        let is_shifted = law != self.law;
         pull_inside(problem, forces);
-        let mut residual = self.residual(problem, forces);
+        let mut residual = self.residual(problem, forces, law);
         let (mut best, mut iterations, mut last) = (residual, 0u32, f64::INFINITY);
         self.best.copy_from_slice(forces);
-        for _ in 0..passes {
+        for pass in 0..passes {
             // Quadratic convergence ends at the level of rounding.
             if best <= TOLERANCE || best <= SOLVED && residual > 0.5 * last {
                 break;
             }
+            if is_shifted && pass == 0 && self.is_from_guess {
+                self.history.begin(problem, forces, &self.acceleration);
+            } else if is_shifted {
+                self.history.advance(1.0, |i| support(problem, &self.acceleration, i));
+            }
             self.turn(problem, forces);
+            if is_shifted {
+                let normals = self.bias.iter_mut().skip(2).step_by(3);
+                normals.zip(&self.history.support).for_each(|(bias, support)| *bias += support);
+            }
             let turned = ContactProblem {
                 inverse_inertia: &self.inverse_inertia,
                 bias: &self.bias,
@@ -246,7 +307,7 @@ impl CircularPasses {
             turn_back(&self.directions, forces);
             pull_inside(problem, forces);
             last = residual;
-            residual = self.residual(problem, forces);
+            residual = self.residual(problem, forces, law);
             if residual < best || best.is_nan() {
                 best = residual;
                 self.best.copy_from_slice(forces);
@@ -256,8 +317,8 @@ impl CircularPasses {
     }
 
     /// Residual of the law; computes the acceleration that these forces cause.
-    fn residual(&mut self, problem: &ContactProblem<'_>, forces: &[f64]) -> f64 {
-        match self.law {
+    fn residual(&mut self, problem: &ContactProblem<'_>, forces: &[f64], law: SlidingLaw) -> f64 {
+        match law {
             SlidingLaw::Convex => kkt::natural_residual(problem, forces, &mut self.acceleration),
             SlidingLaw::Coulomb => kkt::coulomb_residual(problem, forces, &mut self.acceleration),
         }
@@ -306,7 +367,7 @@ impl CircularPasses {
     ) -> Outcome {
         let mut left = self.budget.gradients;
         self.bias.copy_from_slice(problem.bias);
-        self.residual(problem, forces);
+        self.residual(problem, forces, SlidingLaw::Coulomb);
         for pass in 1.. {
             let share = share_of(pass);
             for (i, a) in self.acceleration.chunks_exact(3).enumerate() {
@@ -318,7 +379,7 @@ impl CircularPasses {
             let found = self.last_resort.descend(&convex, forces);
             iterations = iterations.saturating_add(found.iterations);
             left = left.saturating_sub(found.iterations.max(1));
-            let residual = self.residual(problem, forces);
+            let residual = self.residual(problem, forces, SlidingLaw::Coulomb);
             if residual < best || best.is_nan() {
                 best = residual;
                 self.best.copy_from_slice(forces);
@@ -423,15 +484,6 @@ fn is_inside(problem: &ContactProblem<'_>, forces: &[f64]) -> bool {
         let reach = mu * f[2];
         f[0] * f[0] + f[1] * f[1] <= reach * reach * (1.0 + INSIDE)
     })
-}
-
-/// True if a contact slides with these forces: its friction is at the limit.
-fn slides(problem: &ContactProblem<'_>, forces: &[f64]) -> bool {
-    forces.len() == problem.dim()
-        && forces.chunks_exact(3).zip(problem.friction).any(|(f, mu)| {
-            let reach = mu * f[2];
-            reach > 0.0 && f[0] * f[0] + f[1] * f[1] >= reach * reach * (1.0 - 1e-9)
-        })
 }
 
 /// Shortens friction to Coulomb's limit.

@@ -103,9 +103,7 @@ impl CoulombIteration {
         let mut is_shifted = false;
         if let Some(guess) = guess.filter(|guess| slides(problem, guess)) {
             problem.acceleration_into(guess, &mut self.acceleration);
-            for i in (0..count).filter(|&i| is_at_limit(problem, guess, i)) {
-                self.history.support[i] = support(problem, &self.acceleration, i);
-            }
+            self.history.begin(problem, guess, &self.acceleration);
             self.shift(problem);
             is_shifted = true;
         }
@@ -199,7 +197,7 @@ pub(crate) fn share_of(pass: u32) -> f64 {
 }
 
 /// σ of contact `i` at these accelerations.
-fn support(problem: &ContactProblem<'_>, acceleration: &[f64], i: usize) -> f64 {
+pub(crate) fn support(problem: &ContactProblem<'_>, acceleration: &[f64], i: usize) -> f64 {
     problem.cone.slip_support(problem.friction[i], [acceleration[3 * i], acceleration[3 * i + 1]])
 }
 
@@ -211,16 +209,16 @@ fn is_at_limit(problem: &ContactProblem<'_>, forces: &[f64], i: usize) -> bool {
 }
 
 /// True if friction of a contact is at its limit. It need not slide, but what slides is among these.
-fn slides(problem: &ContactProblem<'_>, forces: &[f64]) -> bool {
+pub(crate) fn slides(problem: &ContactProblem<'_>, forces: &[f64]) -> bool {
     forces.len() == problem.dim()
         && (0..problem.contact_count()).any(|i| is_at_limit(problem, forces, i))
 }
 
 /// Values of σ that were tried, and how the passes would change them.
 #[derive(Debug)]
-struct History {
+pub(crate) struct History {
     /// σ of the next pass.
-    support: Vec<f64>,
+    pub(crate) support: Vec<f64>,
     /// The last ones, and their changes; pass p at p modulo 3.
     tried: [Vec<f64>; DEPTH],
     changes: [Vec<f64>; DEPTH],
@@ -231,13 +229,13 @@ struct History {
 const DEPTH: usize = 3;
 
 impl History {
-    fn new(contact_count: usize) -> Self {
+    pub(crate) fn new(contact_count: usize) -> Self {
         let zeros = || vec![0.0; contact_count];
         let of = || [zeros(), zeros(), zeros()];
         Self { support: zeros(), tried: of(), changes: of(), count: 0 }
     }
 
-    fn clear(&mut self, contact_count: usize) {
+    pub(crate) fn clear(&mut self, contact_count: usize) {
         self.count = 0;
         self.support.clear();
         self.support.resize(contact_count, 0.0);
@@ -246,9 +244,21 @@ impl History {
         }
     }
 
+    /// Begins at the slip of the contacts that slide in `guess`, which causes these accelerations.
+    pub(crate) fn begin(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: &[f64],
+        acceleration: &[f64],
+    ) {
+        for i in (0..problem.contact_count()).filter(|&i| is_at_limit(problem, guess, i)) {
+            self.support[i] = support(problem, acceleration, i);
+        }
+    }
+
     /// The next σ: `answer` is what the accelerations of the last one ask for. With the `share` 1 it
     /// is extrapolated, else it goes this share of the way.
-    fn advance(&mut self, share: f64, answer: impl Fn(usize) -> f64) {
+    pub(crate) fn advance(&mut self, share: f64, answer: impl Fn(usize) -> f64) {
         let Self { support, tried, changes, count } = self;
         let at = *count % DEPTH;
         for (i, ((tried, change), support)) in

@@ -64,15 +64,19 @@ fn apart(a: &Recording, b: &Recording, topic: &str, until: f64) -> f64 {
 
 /// The cone of the paper, in the place of the default.
 const PYRAMID: (&str, &str) = ("variants.contact.choices.gauss.cone", "Pyramid()");
+/// The law with one solution, which methods can be compared by.
+const CONVEX: (&str, &str) = ("variants.contact.choices.gauss.sliding", "Convex");
 const SOLVER_LOG: (&str, &str) = ("log", r#"["body.state", "contact.f", "contact.solve.status"]"#);
 
 #[test]
 fn active_set_and_clarabel_agree_until_after_the_landing() {
     // On a curved cone interior points are as accurate as the root of their tolerance, 1e-10, where
     // a force leaves the boundary.
-    for (cone, bound) in [(PYRAMID.1, 1e-6), ("Circular", 1e-5)] {
+    let cases =
+        [(PYRAMID.1, "Convex", 1e-6), ("Circular", "Convex", 1e-5), ("Circular", "Coulomb", 1e-5)];
+    for (cone, sliding, bound) in cases {
         let run = |qp| {
-            let set = [SOLVER_LOG, (PYRAMID.0, cone)];
+            let set = [SOLVER_LOG, (PYRAMID.0, cone), (CONVEX.0, sliding)];
             let program = case(STAND, &set, &[("qp", qp)]).program();
             Recording::from_bytes(record(&program, false).1).unwrap()
         };
@@ -130,7 +134,7 @@ fn problems(recording: &Recording, topic: &str) -> Vec<ContactProblemData> {
 /// and give the same forces.
 #[test]
 fn recorded_problems_replay_equally_through_both_solvers() {
-    let set = [("log", r#"["contact.assemble.problem"]"#), PYRAMID];
+    let set = [("log", r#"["contact.assemble.problem"]"#), PYRAMID, CONVEX];
     let program = case(STAND, &set, &[]).program();
     let recording = Recording::from_bytes(record(&program, false).1).unwrap();
     let mut active_set = PyramidActiveSet::new(4, 4);
@@ -176,7 +180,7 @@ const ICUB: &str = r#"Diagram(
         ),
         "dyn": RobotDynamics(robot: "icub", in: { "state": "body.state" }),
         "contact": Mask(
-            file: "std:masks/gauss_contact.ron", robot: "icub", mu: 0.5, cone: Pyramid(), qp: PrincipalPivoting(),
+            file: "std:masks/gauss_contact.ron", robot: "icub", mu: 0.5, cone: Pyramid(), sliding: Convex, qp: PrincipalPivoting(),
             in: { "dynamics": "dyn.bus", "points": "corner.points", "tau": "idle.y" },
         ),
         "accel": ForwardDynamics(robot: "icub", in: { "state": "body.state", "tau": "idle.y", "J": "corner.J", "f": "contact.f" }),
@@ -190,7 +194,7 @@ const ICUB: &str = r#"Diagram(
 #[test]
 fn pivoting_with_the_mass_agrees_with_the_dense_form_on_mini_cheetah_and_icub() {
     let log = r#"["contact.assemble.problem", "contact.f", "contact.solve.status"]"#;
-    let set = [("log", log), ("run.stop", "0.4 s"), PYRAMID];
+    let set = [("log", log), ("run.stop", "0.4 s"), PYRAMID, CONVEX];
     let cheetah = case(STAND, &set, &[("qp", "ppm")]).program();
     // Its robot is found as in the diagrams.
     let here = in_repository("diagrams/icub.ron");
