@@ -74,13 +74,15 @@ use assembly::Work;
 /// *Optimization-based simulation of nonsmooth rigid multibody dynamics*, 2006): what begins to slide
 /// at speed v on the ground is thrown off it at μ v and flies for `2 μ v/g`; it ends where Coulomb's
 /// law has it on level ground, and up to 5° and 20 % elsewhere on slopes. `CoulombContact` sets
-/// passes and tolerance, and solves Coulomb's law in either case, as `StewartTrinkle` does.
+/// passes and tolerance, and solves Coulomb's law in either case, as `StewartTrinkle` does. Beyond
+/// μ = 1000 only the convex law is solved at once.
 ///
 /// A contact with `restitution` e that would close within the step, and approaches faster than
 /// `bounce_speed`, leaves it at `v⁺ ≥ −e v` instead (Newton): γ is then `e v/Δt`, if that is more.
 /// It bounces up to a step before it touches. A contact that this impact makes approach, and that
 /// would close within the same step, is struck in turn: in a row of balls at e = 1 the last one
-/// leaves alone, whether they touch or are 0.1 mm apart.
+/// leaves alone, whether they touch or are 0.1 mm apart. Where friction would let a bounce make
+/// energy, contacts part at a share of their speeds with which it does not.
 ///
 /// Computed at major steps and held between them, as a contact force belongs to a whole step,
 /// unless `in_minor_steps`.

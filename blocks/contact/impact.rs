@@ -45,8 +45,8 @@ use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState};
 /// A contact with `restitution` e that meets faster than `bounce_speed` parts at e times its speed
 /// (Newton). It is open afterwards. A closed contact that this impact makes approach is struck in
 /// turn, at the same instant: in a row of balls at e = 1 the last one leaves alone. Without
-/// friction, energy is kept at e = 1 and never grows. With friction, several contacts that strike
-/// at once may add energy.
+/// friction, energy is kept at e = 1. Where friction would let an impact make energy, contacts part
+/// at a share of their speeds with which it does not.
 ///
 /// Any solver block finds the impulses: `needs: { "solve": Use("qp") }`. Without it an active set
 /// solves the problem with a pyramid; a circular cone takes a few such solves. `Stick` and the
