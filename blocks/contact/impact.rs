@@ -279,7 +279,7 @@ fn strike(
         friction: own_friction,
     };
     let mechanism = (&packed[..], inputs.optional(plan.constraints));
-    response.to_impulses(mechanism, &points, nu, &mut rows)?;
+    response.respond_to_impulses(mechanism, &points, nu, &mut rows)?;
     if is_bounce {
         let problem = BounceProblem {
             inverse_inertia: inertia,

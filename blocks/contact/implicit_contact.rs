@@ -208,7 +208,7 @@ impl Block for ImplicitContact {
             was_active: Some(&work.was_active),
             friction: &mut work.friction,
         };
-        work.response.to_forces(&acting, &points, &mut assembled)?;
+        work.response.respond_to_forces(&acting, &points, &mut assembled)?;
         if work.near.is_empty() {
             return Ok(());
         }

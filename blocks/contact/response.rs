@@ -42,7 +42,7 @@ impl Response {
     ///
     /// # Errors
     /// If the torques do not fit the robot, or M has no factor.
-    pub(crate) fn to_forces(
+    pub(crate) fn respond_to_forces(
         &mut self,
         acting: &Acting<'_>,
         points: &ContactPoints<'_>,
@@ -66,7 +66,7 @@ impl Response {
     ///
     /// # Errors
     /// If `packed` is no factor.
-    pub(crate) fn to_impulses(
+    pub(crate) fn respond_to_impulses(
         &mut self,
         (packed, constraints): (&[f64], Option<Constraints<'_>>),
         points: &ContactPoints<'_>,
@@ -84,7 +84,7 @@ impl Response {
         Ok(())
     }
 
-    /// Adds what `impulses` (3k) do to the velocity that [`Self::to_impulses`] left.
+    /// Adds what `impulses` (3k) do to the velocity that [`Self::respond_to_impulses`] left.
     ///
     /// # Errors
     /// If `packed` is no factor.

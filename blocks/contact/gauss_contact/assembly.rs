@@ -141,7 +141,7 @@ impl GaussContact {
             was_active: Some(was_active),
             friction: mu,
         };
-        let is_finite = response.to_forces(&acting, &points, &mut rows)?;
+        let is_finite = response.respond_to_forces(&acting, &points, &mut rows)?;
         // A contact that bounces separates at v⁺ ≥ −e v, in place of a gap that is not negative.
         let free_speed = |i: usize, bias: &[f64]| time_step * bias[3 * i + 2];
         let closes = |i: usize, v: f64, bias: &[f64]| {
