@@ -73,6 +73,10 @@ const PASSES: u32 = 30;
 const GUESS_PASSES: u32 = 8;
 /// Largest number of passes that find the normal bias of Coulomb's law too.
 const COULOMB_PASSES: u32 = 40;
+/// Those without extrapolation.
+const CYCLE_PASSES: std::ops::Range<u32> = 20..26;
+/// Natural residual, relative to the force scale, up to which their answer is not sought anew [1].
+const ENOUGH: f64 = 1e-5;
 /// Largest number of iterations of the last resort for each problem of a fixed point.
 const PASS_GRADIENTS: u32 = 2000;
 /// Natural residual, relative to the force scale, at which the passes end [1].
@@ -228,7 +232,7 @@ impl CircularPasses {
         }
         let passes = (COULOMB_PASSES, SlidingLaw::Coulomb);
         let (best, iterations) = self.newton(problem, forces, passes, &mut pyramid)?;
-        if best.is_nan() || best > SOLVED {
+        if best.is_nan() || best > ENOUGH {
             return Ok(None);
         }
         forces.copy_from_slice(&self.best);
@@ -283,7 +287,9 @@ impl CircularPasses {
             if is_shifted && pass == 0 && self.is_from_guess {
                 self.history.begin(problem, forces, &self.acceleration);
             } else if is_shifted {
-                self.history.advance(1.0, |i| support(problem, &self.acceleration, i));
+                // Shorter steps for some passes end cycles.
+                let share = if CYCLE_PASSES.contains(&pass) { 0.5 } else { 1.0 };
+                self.history.advance(share, |i| support(problem, &self.acceleration, i));
             }
             self.turn(problem, forces);
             if is_shifted {
