@@ -149,12 +149,14 @@ fn a_folded_part_shows_its_own_ports() {
 #[test]
 fn what_a_block_calls_is_drawn_with_it() {
     let here = folder();
-    let diagram = repository().join("diagrams/basics/sliding_block.ron");
+    let diagram = repository().join("diagrams/floating_base/slope.ron");
     let diagram = diagram.to_str().expect("the path is UTF-8");
     for (qp, kind) in [("clarabel", "ClarabelQp"), ("active_set", "ActiveSetQp")] {
         for name in ["x.svg", "x.dot", "x.mmd"] {
             let choice = format!("qp={qp}");
-            let done = legwork(here.path(), &["graph", diagram, "--variant", &choice, "-o", name]);
+            let choices = ["--variant", "slip=de_saxce", "--variant", &choice];
+            let done =
+                legwork(here.path(), &[&["graph", diagram, "-o", name], &choices[..]].concat());
             assert_eq!(done.code, 0, "{}", done.err);
             let text = std::fs::read_to_string(here.path().join(name)).unwrap();
             let label = format!("CoulombContact(solve: {kind})");

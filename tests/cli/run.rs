@@ -300,11 +300,21 @@ fn a_profile_counts_the_calls_of_every_block_and_changes_no_bit() {
 #[test]
 fn a_profile_tells_a_called_function_from_its_caller() {
     let here = folder();
-    let diagram = Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/basics/sliding_block.ron");
+    let diagram = Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/floating_base/slope.ron");
     let diagram = diagram.to_str().expect("a plain path");
     let done = legwork(
         here.path(),
-        &["run", diagram, "--until", "0.1 s", "--profile", "--json", "--no-checks"],
+        &[
+            "run",
+            diagram,
+            "--variant",
+            "slip=de_saxce",
+            "--until",
+            "0.1 s",
+            "--profile",
+            "--json",
+            "--no-checks",
+        ],
     );
     assert_eq!(done.code, 0, "{}", done.err);
     let json = done.json();
