@@ -81,6 +81,18 @@ impl Overrides {
         self.apply(library.open(file)?, until)
     }
 
+    /// The command that runs the diagram with these overrides and another patch behind them.
+    pub(crate) fn run_with(&self, diagram: &str, patch: &str) -> String {
+        let patches = self.with.iter().map(|patch| ("with", patch.display().to_string()));
+        let pairs = [("set", &self.set), ("input", &self.input), ("variant", &self.variant)];
+        let pairs = pairs.into_iter().flat_map(|(name, pairs)| {
+            pairs.iter().map(move |(path, value)| (name, format!("{path}={value}")))
+        });
+        let options = patches.chain([("with", patch.to_owned())]).chain(pairs);
+        let options = options.map(|(name, value)| format!(" --{name} {}", in_shell(&value)));
+        format!("legwork run {}{}", in_shell(diagram), options.collect::<String>())
+    }
+
     /// A diagram with these overrides and, if there is one, another stop time.
     ///
     /// # Errors
@@ -106,6 +118,15 @@ impl Overrides {
             Some(until) => diagram.until(until),
             None => diagram,
         })
+    }
+}
+
+/// A word as a shell takes it.
+fn in_shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./=:,+".contains(c);
+    match word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 

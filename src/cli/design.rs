@@ -235,8 +235,8 @@ impl On {
         files::write(path, &found.patch)?;
         let with = path.display().to_string();
         console::note(&format!(
-            "  wrote {with}; use it with `legwork run {} --with {with}`",
-            found.plant.diagram
+            "  wrote {with}; use it with `{}`",
+            self.moment.overrides.run_with(&found.plant.diagram, &with)
         ));
         json["file"] = with.into();
         Ok(Answer::new(Code::Success, json))

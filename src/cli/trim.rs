@@ -83,11 +83,11 @@ pub(crate) fn trim(arguments: &TrimArguments, library: &Library) -> Result<Answe
         return Ok(Answer::new(code, Value::Object(json)).text(patch.clone()));
     };
     files::write(path, patch)?;
-    let with = path.display();
-    json.insert("file".to_owned(), with.to_string().into());
+    let with = path.display().to_string();
+    json.insert("file".to_owned(), with.clone().into());
     console::note(&format!(
-        "  wrote {with}; use it with `legwork run {} --with {with}`",
-        found.diagram
+        "  wrote {with}; use it with `{}`",
+        arguments.overrides.run_with(&found.diagram, &with)
     ));
     Ok(Answer::new(code, Value::Object(json)))
 }

@@ -295,3 +295,22 @@ fn discrete_states_begin_where_they_settle() {
     numbers(&json, "dtf.initial").iter().for_each(|state| near(*state, 0.4 / 0.15, 1e-8));
     near(numbers(&json, "motor.initial")[1], -0.2, 1e-9);
 }
+
+/// The command that is printed runs what was trimmed: with the changes of the command line, quoted
+/// where a shell would part them.
+#[test]
+fn the_command_for_the_patch_has_the_changes_of_the_command_line() {
+    let here = folder_with(&pendulum(0.5, "1 N*m"));
+    write(&here, "longer.patch", "Patch(set: { \"run.stop\": \"2 s\" })");
+    let changes = ["--with", "longer.patch", "--set", "run.step=5 ms"];
+    let trimmed = [&["trim", "a.ron", "-o", "still.patch"][..], &changes].concat();
+    let (code, _, err) = legwork(here.path(), &trimmed);
+    assert_eq!(code, 0, "{err}");
+    let command =
+        "`legwork run a.ron --with longer.patch --with still.patch --set 'run.step=5 ms'`";
+    assert!(err.contains(command), "{err}");
+    let run =
+        [&["run", "a.ron", "--with", "longer.patch", "--with", "still.patch"][..], &changes[2..]];
+    let (code, _, err) = legwork(here.path(), &run.concat());
+    assert_eq!(code, 0, "{err}");
+}
