@@ -71,11 +71,11 @@ use assembly::Work;
 /// A contact that slides keeps to the ground (Coulomb's law): the solver repeats the convex problem
 /// with `b_n + μ |a_t|` for b_n until its residual is below 1e-6 (de Saxcé), and where nothing
 /// slides once is enough. With `sliding: Convex` the convex problem is the law (M. Anitescu,
-/// *Optimization-based simulation of nonsmooth rigid multibody dynamics*, 2006): what begins to slide
-/// at speed v on the ground is thrown off it at μ v and flies for `2 μ v/g`; it ends where Coulomb's
-/// law has it on level ground, and up to 5° and 20 % elsewhere on slopes. `CoulombContact` sets
-/// passes and tolerance, and solves Coulomb's law in either case, as `StewartTrinkle` does. Beyond
-/// μ = 1000 only the convex law is solved at once.
+/// *Optimization-based simulation of nonsmooth rigid multibody dynamics*, 2006). A body that begins
+/// to slide at speed v is then thrown off the ground at μ v and flies for `2 μ v/g`. On level ground
+/// it stops where Coulomb's law has it; on slopes it errs by up to 5° and 20 %. `CoulombContact`
+/// sets passes and tolerance, and solves Coulomb's law in either case, as `StewartTrinkle` does.
+/// Friction beyond μ = 1000 is for the convex law: the passes of Coulomb's end in a fault.
 ///
 /// A contact with `restitution` e that would close within the step, and approaches faster than
 /// `bounce_speed`, leaves it at `v⁺ ≥ −e v` instead (Newton): γ is then `e v/Δt`, if that is more.
@@ -124,8 +124,8 @@ pub struct GaussContact {
     /// Friction cone: `Circular` (the default, Coulomb's) or `Pyramid(sides: 4, fit: Inscribed)`
     /// (the default at acceleration level, where J̇ν turns friction by `Δt ω` away from the slip).
     pub cone: Option<Cone>,
-    /// What contacts that slide do: `Coulomb` (the default), they keep to the ground; `Convex`, they
-    /// lift off at μ times their speed.
+    /// The law of contacts that slide. With `Coulomb` (the default) they keep to the ground, with
+    /// `Convex` they lift off at μ times their speed.
     #[default]
     pub sliding: Sliding,
     /// Velocity level: highest speed at which a penetrating contact is pushed out [m/s]; from

@@ -23,10 +23,10 @@ use crate::dynamics::applied_force::check_torques;
 ///
 /// With the law `F(δ, v)` of `CompliantContact`, contact by contact, and the velocity without
 /// contact forces `v_f = v + Δt (J M⁻¹(Sᵀτ + external − h − p) + J̇ν)`, the forces are
-/// `f = F(δ + Δt v⁺_n, v⁺)` with `v⁺ = v_f + Δt G f` and `G = J M⁻¹Jᵀ`: one step of `SemiImplicitEuler` that is
-/// implicit in the contacts. As Δt goes to 0 they are those of `CompliantContact`; at any Δt a
-/// spring gives back no more than it took, and friction opposes the slip that there is after the
-/// step.
+/// `f = F(δ + Δt v⁺_n, v⁺)` with `v⁺ = v_f + Δt G f` and `G = J M⁻¹Jᵀ`: one step of
+/// `SemiImplicitEuler` that is implicit in the contacts. As Δt goes to 0 they are those of
+/// `CompliantContact`; at any Δt a spring gives back no more than it took, and friction opposes the
+/// slip that there is after the step.
 ///
 /// J, the normals, M and h are those at the beginning of the step, so the error is of first order
 /// in Δt. Contacts that are farther from the ground than they come within the step, even if they
@@ -38,9 +38,9 @@ use crate::dynamics::applied_force::check_torques;
 /// the step counts as a failure in the report.
 ///
 /// M is that of the bus: damping and springs of joints and the inertia of motors are in it. With
-/// `constraints`, G and `v_f` are those of the closed mechanism. Run it with `SemiImplicitEuler`: under other solvers of fixed steps the force is held over the step,
-/// and the end is another: a warning. Solvers that choose their steps are refused; for them
-/// `CompliantContact` is the block.
+/// `constraints`, G and `v_f` are those of the closed mechanism. Run it with `SemiImplicitEuler`:
+/// under other solvers of fixed steps the force is held over the step, and the end is another: a
+/// warning. Solvers that choose their steps are refused; for them `CompliantContact` is the block.
 ///
 /// References: E. Hairer, G. Wanner, *Solving Ordinary Differential Equations II* (1996), ch. IV;
 /// D. T. de Paula et al., *Dynamic modeling and simulation of a torque-controlled spatial quadruped

@@ -1,4 +1,4 @@
-//! What contact forces do to a robot: the assembly that all laws of contact share.
+//! The response of a robot to contact forces: the assembly that all laws of contact share.
 
 use legwork_block::{Fault, Outcome};
 use legwork_contact::{ContactAssembly, ContactRows};
@@ -8,7 +8,7 @@ use crate::buses::{Constraints, ContactBus, ContactPoints, Dynamics};
 use crate::constraints::closed_chain::{closed_chain, read_rows};
 use crate::dynamics::applied_force::applied_force;
 
-/// What acts on a robot beside its contacts.
+/// Forces and constraints on a robot beside its contacts.
 pub(crate) struct Acting<'a> {
     pub(crate) dynamics: &'a Dynamics<'a>,
     pub(crate) tau: &'a [f64],
@@ -37,8 +37,8 @@ impl Response {
         }
     }
 
-    /// Writes J and G of the contacts that act, and adds `J ν̇` of the motion without contact forces
-    /// to b. Answers if they are finite.
+    /// Writes J and G of the contacts that act, and adds `J ν̇` of the motion without contact
+    /// forces to b. False if a number is not finite.
     ///
     /// # Errors
     /// If the torques do not fit the robot, or M has no factor.

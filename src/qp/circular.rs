@@ -21,15 +21,20 @@
 //! - J. Nocedal, S. Wright, *Numerical Optimization* (2006), ch. 18: sequential quadratic
 //!   programming.
 
+mod axes;
+mod by_pyramids;
+
 use crate::accelerated_gradient::AcceleratedGradient;
 use crate::budget::Budget;
 use crate::cone::{Cone, ConeShape, PyramidFit};
 use crate::contact_problem::ContactProblem;
 use crate::coulomb::{History, share_of, slides, support};
 use crate::kkt;
-use crate::method::{ContactMethod, Given};
 use crate::status::{Outcome, Status};
 use legwork_linalg::max_abs;
+
+use axes::{is_inside, pull_inside, turn_back, turn_one};
+pub use by_pyramids::CircularByPyramids;
 
 /// Law of sliding of the solver of pyramids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +91,6 @@ const TOLERANCE: f64 = 1e-9;
 const SOLVED: f64 = 1e-6;
 /// Natural residual up to which an answer may be used, relative to the force scale [1].
 const USABLE: f64 = 1e-4;
-/// Relative tolerance for a force outside the circular cone to count as inside.
-const INSIDE: f64 = 1e-12;
 
 /// A pass: the problem with a pyramid, in turned axes.
 #[derive(Clone, Copy, Debug)]
@@ -470,71 +473,6 @@ fn last_status_of(residual: f64) -> Status {
 
 /// Largest compliance across the slip, over the largest diagonal entry of a contact.
 const STIFFEST: f64 = 1e6;
-
-/// Transforms `(x, y)` into axes of which the first is `(c, s)`.
-#[inline]
-fn turn_one([c, s]: [f64; 2], x: &mut [f64]) {
-    (x[0], x[1]) = (c * x[0] + s * x[1], c * x[1] - s * x[0]);
-}
-
-/// Transforms forces from turned axes into the given axes.
-fn turn_back(directions: &[[f64; 2]], forces: &mut [f64]) {
-    for (&[c, s], f) in directions.iter().zip(forces.chunks_exact_mut(3)) {
-        turn_one([c, -s], f);
-    }
-}
-
-/// True if all forces are in the circular cones, up to rounding.
-fn is_inside(problem: &ContactProblem<'_>, forces: &[f64]) -> bool {
-    forces.chunks_exact(3).zip(problem.friction).all(|(f, mu)| {
-        let reach = mu * f[2];
-        f[0] * f[0] + f[1] * f[1] <= reach * reach * (1.0 + INSIDE)
-    })
-}
-
-/// Shortens friction to Coulomb's limit.
-fn pull_inside(problem: &ContactProblem<'_>, forces: &mut [f64]) {
-    for (f, mu) in forces.chunks_exact_mut(3).zip(problem.friction) {
-        let (size, reach) = (libm::sqrt(f[0] * f[0] + f[1] * f[1]), (mu * f[2]).max(0.0));
-        if size > reach {
-            (f[0], f[1]) = (f[0] * (reach / size), f[1] * (reach / size));
-        }
-    }
-}
-
-/// Makes any solver of pyramids solve problems with circular cones.
-#[doc(alias("second-order cone", "SQP"))]
-#[derive(Debug)]
-pub struct CircularByPyramids<S> {
-    /// The solver of pyramids.
-    pub inner: S,
-    passes: CircularPasses,
-}
-
-impl<S: ContactMethod> CircularByPyramids<S> {
-    /// Wraps `inner`, which solves the convex law, with memory for `contact_count` contacts; see
-    /// [`CircularPasses`].
-    #[must_use]
-    pub fn new(inner: S, contact_count: usize) -> Self {
-        Self { inner, passes: CircularPasses::new(SlidingLaw::Convex, contact_count) }
-    }
-}
-
-impl<S: ContactMethod> ContactMethod for CircularByPyramids<S> {
-    /// Solves circular cones like [`CircularPasses::solve`], and pyramids by the inner solver.
-    fn solve_warm(&mut self, given: &Given<'_>, _: &mut [f64], forces: &mut [f64]) -> Outcome {
-        let (Self { inner, passes }, problem) = (self, &given.problem);
-        passes.budget = given.budget;
-        if problem.cone.sides() > 0 {
-            return inner.solve(problem, forces);
-        }
-        let solved: Result<Outcome, std::convert::Infallible> =
-            passes.solve(problem, forces, None, |pass, forces| {
-                Ok(inner.solve(&pass.problem, forces))
-            });
-        solved.unwrap_or_else(|never| match never {})
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use crate::clarabel::ClarabelSolver;
 use crate::complementarity::{LemkeSolver, StewartTrinkleSolver};
 use crate::contact_problem::ContactProblemData;
 use crate::coulomb::CoulombFixedPoint;
+use crate::method::ContactMethod as _;
 use crate::problems::{Random, random_definite, rigid_body};
 
 fn by_active_set(contact_count: usize) -> CircularByPyramids<PyramidActiveSet> {
