@@ -14,8 +14,10 @@
 //! cone. Around a solver of Coulomb's law the passes are the same, since s is the multiplier there
 //! too; its last resort is the fixed point on the normal bias of [`crate::coulomb`], with
 //! accelerated gradients for its convex problems. [`CircularPasses::solve_coulomb`] solves
-//! Coulomb's law by a solver of the convex law: each pass has the normal bias of that fixed point
-//! too, extrapolated in the same way, so direction and slip are found together.
+//! Coulomb's law by a solver of the convex law: Newton's method on the equations of the law
+//! ([`crate::nonsmooth_newton`]) starts from the forces of the step before, or from the first pass.
+//! If it does not converge, further passes have the normal bias of the fixed point too,
+//! extrapolated in the same way, so direction and slip are found together.
 //!
 //! # References
 //! - J. Nocedal, S. Wright, *Numerical Optimization* (2006), ch. 18: sequential quadratic
@@ -30,10 +32,12 @@ use crate::cone::{Cone, ConeShape, PyramidFit};
 use crate::contact_problem::ContactProblem;
 use crate::coulomb::{History, share_of, slides, support};
 use crate::kkt;
+use crate::nonsmooth_newton::NonsmoothNewton;
 use crate::status::{Outcome, Status};
 use legwork_linalg::max_abs;
 
-use axes::{is_inside, pull_inside, turn_back, turn_one};
+pub(crate) use axes::pull_inside;
+use axes::{is_inside, turn_back, turn_one};
 pub use by_pyramids::CircularByPyramids;
 
 /// Law of sliding of the solver of pyramids.
@@ -62,6 +66,8 @@ pub struct CircularPasses {
     best: Vec<f64>,
     /// σ of Coulomb's law by a solver of the convex law; zero else.
     history: History,
+    /// Solves Coulomb's law near its solution.
+    nonsmooth: NonsmoothNewton,
     /// Solver for problems that the passes do not solve.
     last_resort: AcceleratedGradient,
     /// True if the last problem used it.
@@ -74,8 +80,6 @@ pub struct CircularPasses {
 pub const CIRCULAR_SIDES: usize = 4;
 /// Largest number of passes.
 const PASSES: u32 = 30;
-/// Largest number of passes from a guess.
-const GUESS_PASSES: u32 = 8;
 /// Largest number of passes that find the normal bias of Coulomb's law too.
 const COULOMB_PASSES: u32 = 40;
 /// Those without extrapolation.
@@ -86,11 +90,26 @@ const ENOUGH: f64 = 1e-5;
 const PASS_GRADIENTS: u32 = 2000;
 /// Natural residual, relative to the force scale, at which the passes end [1].
 const TOLERANCE: f64 = 1e-9;
+/// Natural residual of an answer that is exact up to rounding [1].
+const EXACT: f64 = 1e-12;
 /// Natural residual of a solved problem, relative to the force scale [1]. A redundant problem has
 /// condition 1e10, and rounding times that is 1e-6.
 const SOLVED: f64 = 1e-6;
 /// Natural residual up to which an answer may be used, relative to the force scale [1].
 const USABLE: f64 = 1e-4;
+
+/// Where Newton's method on the equations of the law ends.
+const LIMITS: (f64, f64) = (TOLERANCE, SOLVED);
+
+/// How far a problem is before the passes after the first.
+enum Begun {
+    /// Solved.
+    Ended(Outcome),
+    /// The answer of the first pass, under which contacts slide.
+    Slides(Outcome),
+    /// The first pass has none.
+    Failed(Outcome),
+}
 
 /// A pass: the problem with a pyramid, in turned axes.
 #[derive(Clone, Copy, Debug)]
@@ -119,6 +138,7 @@ impl CircularPasses {
             acceleration: Vec::new(),
             best: Vec::new(),
             history: History::new(contact_count),
+            nonsmooth: NonsmoothNewton::new(contact_count),
             last_resort: AcceleratedGradient::new(contact_count, 0, TOLERANCE),
             is_last_resort: false,
             is_from_guess: false,
@@ -146,18 +166,20 @@ impl CircularPasses {
     /// Numbers kept for `contact_count` contacts.
     #[must_use]
     pub fn numbers(contact_count: u64) -> u64 {
-        9 * contact_count * contact_count + 71 * contact_count
+        9 * contact_count * contact_count
+            + 71 * contact_count
+            + NonsmoothNewton::numbers(contact_count)
     }
 
     /// Solves `problem`, whose cone is circular; `pyramid` solves each [`Pass`] and writes its
     /// forces, in the axes of the pass. Allocates only if there are more contacts than before.
     ///
-    /// If contacts slide in `guess`, the forces of a problem before (3k, \[N\]), the passes start
-    /// there, without the first one; if that fails, the first pass is made too. Without sliding
+    /// If contacts slide in `guess`, the forces of a problem before (3k, \[N\]), Newton's method
+    /// starts there; if that fails, or without a guess, the first pass is made. Without sliding
     /// contacts the guess has no effect.
     ///
     /// `forces` (3k, \[N\]) lie in the cones. The residual of the outcome is that of [`kkt`] for
-    /// the law; iterations are those of all passes.
+    /// the law; iterations are those of all passes and of Newton's method.
     ///
     /// # Errors
     /// The first error of `pyramid`.
@@ -171,33 +193,17 @@ impl CircularPasses {
         guess: Option<&[f64]>,
         mut pyramid: impl FnMut(&Pass<'_>, &mut [f64]) -> Result<Outcome, E>,
     ) -> Result<Outcome, E> {
-        (self.is_last_resort, self.is_from_guess) = (false, false);
-        let mut wasted = 0;
-        if let Some(guess) = guess.filter(|guess| slides(problem, guess)) {
-            forces.copy_from_slice(guess);
-            let passes = (GUESS_PASSES, self.law);
-            let (best, iterations) = self.newton(problem, forces, passes, &mut pyramid)?;
-            if self.is_accepted(problem, best) {
-                self.is_from_guess = true;
-                forces.copy_from_slice(&self.best);
-                return Ok(Outcome { status: status_of(best), iterations, residual: best });
-            }
-            wasted = iterations;
-            forces.fill(0.0);
-        }
-        let first = ContactProblem { cone: &self.pyramid, ..*problem };
-        let found = pyramid(&Pass { problem: first, directions: &[] }, forces)?;
-        let iterations = found.iterations.saturating_add(wasted);
-        let found = Outcome { iterations, ..found };
-        match found.status {
-            status if status.is_usable() && is_inside(problem, forces) => Ok(found),
-            status if status.is_usable() => self.slide(problem, forces, found, pyramid),
-            Status::MaxIterations | Status::NumericalTrouble | Status::Undecided => {
-                self.reserve(problem.contact_count());
-                self.best.fill(0.0);
-                Ok(self.by_gradients(problem, forces, f64::INFINITY, found.iterations))
-            }
-            _ => Ok(found),
+        match self.begin(problem, forces, guess, self.law, &mut pyramid)? {
+            Begun::Ended(outcome) => Ok(outcome),
+            Begun::Slides(first) => self.slide(problem, forces, first, pyramid),
+            Begun::Failed(found) => match found.status {
+                Status::MaxIterations | Status::NumericalTrouble | Status::Undecided => {
+                    self.reserve(problem.contact_count());
+                    self.best.fill(0.0);
+                    Ok(self.by_gradients(problem, forces, f64::INFINITY, found.iterations))
+                }
+                _ => Ok(found),
+            },
         }
     }
 
@@ -216,31 +222,75 @@ impl CircularPasses {
         guess: Option<&[f64]>,
         mut pyramid: impl FnMut(&Pass<'_>, &mut [f64]) -> Result<Outcome, E>,
     ) -> Result<Option<Outcome>, E> {
-        (self.is_last_resort, self.is_from_guess) = (false, false);
+        let law = SlidingLaw::Coulomb;
+        let first = match self.begin(problem, forces, guess, law, &mut pyramid)? {
+            Begun::Ended(outcome) => return Ok(Some(outcome)),
+            Begun::Slides(first) => first,
+            Begun::Failed(_) => return Ok(None),
+        };
         self.history.clear(problem.contact_count());
-        let mut first = 0;
-        if let Some(guess) = guess.filter(|guess| slides(problem, guess)) {
-            forces.copy_from_slice(guess);
-            self.is_from_guess = true;
-        } else {
-            let pyramids = ContactProblem { cone: &self.pyramid, ..*problem };
-            let found = pyramid(&Pass { problem: pyramids, directions: &[] }, forces)?;
-            if !found.status.is_usable() {
-                return Ok(None);
-            }
-            if is_inside(problem, forces) && !slides(problem, forces) {
-                return Ok(Some(found));
-            }
-            first = found.iterations;
-        }
-        let passes = (COULOMB_PASSES, SlidingLaw::Coulomb);
-        let (best, iterations) = self.newton(problem, forces, passes, &mut pyramid)?;
+        let (best, iterations) =
+            self.newton(problem, forces, (COULOMB_PASSES, law), &mut pyramid)?;
         if best.is_nan() || best > ENOUGH {
             return Ok(None);
         }
         forces.copy_from_slice(&self.best);
-        let iterations = iterations.saturating_add(first);
+        let iterations = iterations.saturating_add(first.iterations);
         Ok(Some(Outcome { status: status_of(best), iterations, residual: best }))
+    }
+
+    /// Newton's method from the guess; if it fails, the first pass, and Newton's method from there.
+    fn begin<E>(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        forces: &mut [f64],
+        guess: Option<&[f64]>,
+        law: SlidingLaw,
+        pyramid: &mut impl FnMut(&Pass<'_>, &mut [f64]) -> Result<Outcome, E>,
+    ) -> Result<Begun, E> {
+        (self.is_last_resort, self.is_from_guess) = (false, false);
+        let mut iterations = 0u32;
+        if let Some(guess) = guess.filter(|guess| slides(problem, guess)) {
+            let (residual, steps) = self.nonsmooth.solve(problem, guess, law, LIMITS);
+            if residual <= SOLVED {
+                self.is_from_guess = true;
+                forces.copy_from_slice(&self.nonsmooth.best);
+                let status = Status::Solved;
+                return Ok(Begun::Ended(Outcome { status, iterations: steps, residual }));
+            }
+            iterations = steps;
+            forces.fill(0.0);
+        }
+        let first = ContactProblem { cone: &self.pyramid, ..*problem };
+        let found = pyramid(&Pass { problem: first, directions: &[] }, forces)?;
+        iterations = iterations.saturating_add(found.iterations);
+        let found = Outcome { iterations, ..found };
+        if !found.status.is_usable() {
+            return Ok(Begun::Failed(found));
+        }
+        let is_lifted = law != self.law;
+        if is_inside(problem, forces) && !(is_lifted && self.slips(problem, forces, found)) {
+            return Ok(Begun::Ended(found));
+        }
+        let (residual, steps) = self.nonsmooth.solve(problem, forces, law, LIMITS);
+        let iterations = iterations.saturating_add(steps);
+        if residual <= SOLVED {
+            forces.copy_from_slice(&self.nonsmooth.best);
+            return Ok(Begun::Ended(Outcome { status: Status::Solved, iterations, residual }));
+        }
+        Ok(Begun::Slides(Outcome { iterations, ..found }))
+    }
+
+    /// True if a contact slides under these forces, the answer of a solver of the convex law. One
+    /// just below the limit of friction may slide too, as far as that law is met; then the residuals
+    /// of the laws differ.
+    fn slips(&mut self, problem: &ContactProblem<'_>, forces: &[f64], found: Outcome) -> bool {
+        if slides(problem, forces) || found.residual <= EXACT {
+            return slides(problem, forces);
+        }
+        self.reserve(problem.contact_count());
+        let residual = self.residual(problem, forces, SlidingLaw::Coulomb);
+        residual > TOLERANCE.max(2.0 * found.residual)
     }
 
     /// Solves the passes after the first.
@@ -287,9 +337,7 @@ impl CircularPasses {
             if best <= TOLERANCE || best <= SOLVED && residual > 0.5 * last {
                 break;
             }
-            if is_shifted && pass == 0 && self.is_from_guess {
-                self.history.begin(problem, forces, &self.acceleration);
-            } else if is_shifted {
+            if is_shifted {
                 // Shorter steps for some passes end cycles.
                 let share = if CYCLE_PASSES.contains(&pass) { 0.5 } else { 1.0 };
                 self.history.advance(share, |i| support(problem, &self.acceleration, i));

@@ -7,7 +7,8 @@
 //! de Saxcé's bipotential. Each pass solves one convex problem; the distance shrinks by about
 //! μ²/(1+μ²) per pass. Anderson's extrapolation over three passes takes a quarter of the passes.
 //! No convergence proof exists for many coupled contacts, so the outcome carries the residual of
-//! Coulomb's law itself. If the passes cycle and contacts are few, the law's own complementarity
+//! Coulomb's law itself. Passes that converge slowly on circular cones are completed by Newton's
+//! method on the equations of the law ([`crate::nonsmooth_newton`]). If the passes cycle and contacts are few, the law's own complementarity
 //! problem gives the answer ([`StewartTrinkleSolver`]). Where no contact slides, the convex law is
 //! Coulomb's law, and the first pass is the last.
 //!
@@ -25,6 +26,7 @@ use crate::complementarity::StewartTrinkleSolver;
 use crate::contact_problem::ContactProblem;
 use crate::kkt;
 use crate::method::{ContactMethod, Given};
+use crate::nonsmooth_newton::NonsmoothNewton;
 use crate::status::{Outcome, Status};
 
 /// The fixed-point iteration, over any way of solving the convex problem.
@@ -42,6 +44,7 @@ pub struct CoulombIteration {
     bias: Vec<f64>,
     acceleration: Vec<f64>,
     history: History,
+    nonsmooth: NonsmoothNewton,
     /// What solves a problem whose passes are used up, made for the first of them.
     last_resort: Option<Box<LastResort>>,
 }
@@ -60,14 +63,23 @@ impl CoulombIteration {
     pub fn new(contact_count: usize, passes: u32, tolerance: f64) -> Self {
         let (bias, acceleration) = (vec![0.0; 3 * contact_count], vec![0.0; 3 * contact_count]);
         let (budget, history) = (Budget::DEFAULT, History::new(contact_count));
-        let enough = tolerance;
-        Self { passes, tolerance, enough, budget, bias, acceleration, history, last_resort: None }
+        Self {
+            passes,
+            tolerance,
+            enough: tolerance,
+            budget,
+            bias,
+            acceleration,
+            history,
+            nonsmooth: NonsmoothNewton::new(contact_count),
+            last_resort: None,
+        }
     }
 
     /// Numbers kept for `contact_count` contacts, without those of the last resort.
     #[must_use]
     pub fn numbers(contact_count: u64) -> u64 {
-        12 * contact_count
+        12 * contact_count + NonsmoothNewton::numbers(contact_count)
     }
 
     /// Solves Coulomb's law; `convex` solves the convex problem that it is given, which differs
@@ -114,16 +126,30 @@ impl CoulombIteration {
             if !inner.status.is_usable() {
                 return Ok(Outcome { iterations: pass, ..inner });
             }
-            if !is_shifted && !slides(problem, forces) {
+            let residual = kkt::coulomb_residual(problem, forces, &mut self.acceleration);
+            // A force just below the limit may belong to a contact that slides, as far as the
+            // convex problem is solved; then the residuals of the laws differ.
+            let is_same = residual <= self.tolerance.max(2.0 * inner.residual);
+            if !is_shifted && is_same && !slides(problem, forces) {
                 return Ok(Outcome { iterations: pass, ..inner });
             }
-            let residual = kkt::coulomb_residual(problem, forces, &mut self.acceleration);
             let is_slow = residual > 0.5 * outcome.residual;
-            let is_solved = residual <= if is_slow { self.enough } else { self.tolerance };
-            let status = if is_solved { inner.status } else { Status::MaxIterations };
-            outcome = Outcome { status, iterations: pass, residual };
-            if is_solved {
-                return Ok(outcome);
+            outcome = Outcome { status: Status::MaxIterations, iterations: pass, residual };
+            if residual <= self.tolerance {
+                return Ok(Outcome { status: inner.status, ..outcome });
+            }
+            let is_enough = is_slow && residual <= self.enough;
+            if problem.cone.sides() == 0 && (is_enough || NEWTON_PASSES.contains(&pass)) {
+                let limits = (self.tolerance, self.tolerance);
+                let (residual, _) =
+                    self.nonsmooth.solve(problem, forces, SlidingLaw::Coulomb, limits);
+                if residual <= self.tolerance {
+                    forces.copy_from_slice(&self.nonsmooth.best);
+                    return Ok(Outcome { status: Status::Solved, residual, ..outcome });
+                }
+            }
+            if is_enough {
+                return Ok(Outcome { status: inner.status, ..outcome });
             }
             self.history.advance(share_of(pass), |i| support(problem, &self.acceleration, i));
             self.shift(problem);
@@ -184,6 +210,10 @@ impl CoulombIteration {
         Outcome { status, residual: found.residual, ..left }
     }
 }
+
+/// Passes after which Newton's method is tried: the bias alone converges linearly, and no further
+/// than its convex problems are exact.
+const NEWTON_PASSES: [u32; 3] = [10, 30, 90];
 
 /// Which share of the way to the next bias pass `pass` goes. Most problems converge at once; where
 /// contacts couple so that the iteration goes round in circles, shorter steps end that.

@@ -66,6 +66,7 @@ mod general;
 mod goldfarb_idnani;
 pub mod kkt;
 mod method;
+mod nonsmooth_newton;
 mod null_vector;
 #[cfg(feature = "osqp")]
 pub mod osqp;

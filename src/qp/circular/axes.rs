@@ -27,7 +27,7 @@ pub(super) fn is_inside(problem: &ContactProblem<'_>, forces: &[f64]) -> bool {
 }
 
 /// Shortens friction to Coulomb's limit.
-pub(super) fn pull_inside(problem: &ContactProblem<'_>, forces: &mut [f64]) {
+pub(crate) fn pull_inside(problem: &ContactProblem<'_>, forces: &mut [f64]) {
     for (f, mu) in forces.chunks_exact_mut(3).zip(problem.friction) {
         let (size, reach) = (libm::sqrt(f[0] * f[0] + f[1] * f[1]), (mu * f[2]).max(0.0));
         if size > reach {
