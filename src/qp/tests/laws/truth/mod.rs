@@ -116,25 +116,28 @@ fn programs(decades: f64) -> [(&'static str, Tally); 3] {
     tallies
 }
 
-pub(crate) fn report(what: &str, tallies: &[(&'static str, Tally)]) -> (String, usize) {
-    let (mut text, mut falsehoods) = (String::new(), 0);
-    for (name, tally) in tallies {
-        writeln!(text, "{what} {}", tally.line(name)).unwrap();
-        for one in &tally.falsehoods {
-            writeln!(text, "    {name}: {one}").unwrap();
+/// The most problems that each solver may leave without an answer, by decades of units.
+type Most<const N: usize> = [(f64, [usize; N]); 3];
+
+/// Runs `solve` by decades of units; no status may be false, and no more than `most` problems fail.
+pub(crate) fn hold<const N: usize>(
+    most: Most<N>,
+    solve: impl Fn(f64) -> [(&'static str, Tally); N],
+) {
+    let (mut text, mut is_held) = (String::new(), true);
+    for (decades, most) in most {
+        for ((name, tally), most) in solve(decades).iter().zip(most) {
+            writeln!(text, "1e±{decades} {} of at most {most}", tally.line(name)).unwrap();
+            for one in &tally.falsehoods {
+                writeln!(text, "    {name}: {one}").unwrap();
+            }
+            is_held &= tally.falsehoods.is_empty() && tally.failed <= most * count() as usize / 200;
         }
-        falsehoods += tally.falsehoods.len();
     }
-    (text, falsehoods)
+    assert!(is_held, "{text}");
 }
 
 #[test]
 fn no_status_of_a_program_is_false() {
-    let (mut text, mut falsehoods) = (String::new(), 0);
-    for decades in [0.0, 3.0, 6.0] {
-        let (lines, wrong) = report(&format!("1e±{decades}"), &programs(decades));
-        text += &lines;
-        falsehoods += wrong;
-    }
-    assert_eq!(falsehoods, 0, "{text}");
+    hold([(0.0, [6, 5, 2]), (3.0, [8, 6, 8]), (6.0, [9, 7, 20])], programs);
 }
