@@ -1,7 +1,7 @@
 //! `SignalFromFile`: a recorded signal.
 
 use legwork_block::{Any, Invalid, PortUnit, Ports, parameters, ports};
-use legwork_recording::{Column, Reading, Table, TableError};
+use legwork_recording::{Column, Found, Reading, Table, TableError};
 
 use crate::signal::shape;
 use crate::signal::table::Interpolation;
@@ -18,7 +18,8 @@ use crate::sources::timetable::{After, Player, Timetable, played};
 /// Lines that start with `#` are skipped. Times increase from line to line; without a column `t`
 /// the column `time` or `timestamp` is used. In tables with semicolons or tabs a comma is a decimal
 /// point. Every line has as many cells as the header; a line with an empty cell in a chosen column
-/// is left out, as `legwork export` writes them for signals of several rates. If the last line has
+/// is left out, as `legwork export` writes them for signals of several rates, with a warning unless
+/// such lines come at a regular distance. If the last line has
 /// no line break and its last number is read, a warning says that it may be cut off. Before the
 /// first time the first values hold; a warning says so if the run ends before it. A variable step
 /// is cut at every kink or jump.
@@ -72,7 +73,7 @@ fn columns_of(bytes: &[u8], signal: &str) -> Result<(Vec<String>, bool), Invalid
     if !elements.is_empty() {
         return Ok((elements, false));
     }
-    if table.find(signal).is_some() {
+    if table.find(signal) != Found::None {
         return Ok((vec![signal.to_owned()], true));
     }
     let message = format!("expected a column `{signal}` or columns `{signal}[0]`, …, found none");
@@ -97,6 +98,47 @@ struct Read {
     warnings: Vec<Invalid>,
 }
 
+/// Lines without a number in a chosen column.
+#[derive(Default)]
+struct Gaps {
+    count: u64,
+    first: u64,
+    /// Since the last line with numbers.
+    now: u64,
+    /// Between lines with numbers, if it is always the same; `None` before the second of them.
+    each: Option<u64>,
+    rows: u64,
+    is_irregular: bool,
+}
+
+impl Gaps {
+    fn skip(&mut self, line: u64) {
+        if self.count == 0 {
+            self.first = line;
+        }
+        (self.count, self.now) = (self.count + 1, self.now + 1);
+    }
+
+    fn keep(&mut self) {
+        let now = std::mem::take(&mut self.now);
+        if self.rows > 0 {
+            self.is_irregular |= *self.each.get_or_insert(now) != now;
+        }
+        self.rows += 1;
+    }
+
+    /// A warning of gaps that are not those of a signal of a lower rate.
+    fn warning(&self) -> Option<String> {
+        let lines = if self.count == 1 { "line" } else { "lines" };
+        self.is_irregular.then(|| {
+            format!(
+                "{} {lines} with an empty cell in a chosen column left out, the first is line {}",
+                self.count, self.first
+            )
+        })
+    }
+}
+
 /// Reads the column of times and the columns of values.
 ///
 /// # Errors
@@ -108,7 +150,12 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Read, Invalid> {
     let known = table.known_names();
     let is_table = !known.is_empty();
     let find = |name: &str| {
-        table.find(name).ok_or_else(|| {
+        table.find(name).one().map_err(|several| {
+            // A file without a table may hold anything: its header is not shown.
+            if let Some(several) = several.filter(|_| is_table) {
+                let hint = "name one of them with its unit";
+                return wrong(format!("column `{name}`: {several}")).hint(hint);
+            }
             let missing = wrong(format!("expected a column `{name}`, found none"));
             match table.separator_hint() {
                 Some(hint) => missing.hint(hint),
@@ -117,7 +164,6 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Read, Invalid> {
         })
     };
     let (mut places, mut units, mut warnings) = (vec![find(time)?], Vec::new(), Vec::new());
-    // A file without a table may hold anything: its header is not shown.
     let shown = |message: String| match is_table {
         true => wrong(message),
         false => wrong("expected units that are known in the header".to_owned()),
@@ -139,6 +185,7 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Read, Invalid> {
         _ => PortUnit::Unspecified,
     };
     let (mut times, mut rows): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+    let mut gaps = Gaps::default();
     while let Some(row) = table.next_row().map_err(refused)? {
         let line = row.line;
         if places.contains(&(table.header().len() - 1)) {
@@ -147,8 +194,10 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Read, Invalid> {
         let cells: Vec<&str> =
             places.iter().map(|place| row.cells.get(*place).unwrap_or_default()).collect();
         if cells.iter().any(|cell| cell.is_empty()) {
+            gaps.skip(line);
             continue;
         }
+        gaps.keep();
         for (i, cell) in cells.into_iter().enumerate() {
             let column = places[i] + 1;
             let value = match table.number(cell, units[i].as_ref()) {
@@ -175,6 +224,7 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Read, Invalid> {
             }
         }
     }
+    warnings.extend(gaps.warning().map(wrong));
     let table = Timetable::new(times, rows, columns.len())
         .map_err(|message| wrong(format!("{message} in column `{time}`")))?;
     Ok(Read { table, unit, warnings })
@@ -258,6 +308,16 @@ mod tests {
     fn lines_with_an_empty_cell_are_left_out() {
         assert_eq!(at(&["b,c"], 1.0), [20.0]);
         assert_eq!(at(&["a", "b,c"], 1.0), [3.0, 20.0]);
+        let warnings = |cells: &[&str]| {
+            let lines = cells.iter().enumerate().map(|(t, cell)| format!("{t},{cell}\n"));
+            let text = format!("t,a\n{}", lines.collect::<String>());
+            let read = read(text.as_bytes(), "t", &["a"]).expect("a table");
+            read.warnings.iter().map(|warning| warning.message.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(warnings(&["1", "", "", "2", "", "", "3", ""]), [""; 0]);
+        let left_out = "with an empty cell in a chosen column left out, the first is line";
+        assert_eq!(warnings(&["1", "2", "", "4"]), [format!("1 line {left_out} 4")]);
+        assert_eq!(warnings(&["1", "", "2", "", "", "4"]), [format!("3 lines {left_out} 3")]);
     }
 
     #[test]
@@ -270,6 +330,11 @@ mod tests {
         for (text, place) in [
             ("t,a\n0,1\n1\n2,3\n", "line 3, column 2: expected 2 cells"),
             ("t,a\n0,1\n1,2,3\n", "line 3, column 3: expected 2 cells"),
+            (
+                "t,a [N],a [kN]\n0,1,2\n",
+                "column `a`: expected one column of this name, found 2: `a [N]`, `a [kN]`",
+            ),
+            ("t [s],t [ms],a\n0,1,2\n", "column `t`: expected one column of this name, found 2"),
             ("t,a,a\n0,1,2\n", "line 1, column 3: expected a column of each name"),
             ("t,a [kgf]\n0,1\n1,2\n", "column `a [kgf]`: unknown unit `kgf`; 1 kgf is 9.80665 N"),
             ("t [frames],a\n0,1\n1,2\n", "column `t [frames]`: unknown unit `frames`"),

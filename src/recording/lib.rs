@@ -64,7 +64,7 @@ pub use reader::{Ending, Message, Recording, Series};
 pub use row::{Phase, Row, Stamp};
 pub use spool::{Files, Spool};
 pub use table::{
-    Column, ColumnName, ColumnUnit, Reading, Record, Records, Table, TableError, TableRow,
+    Column, ColumnName, ColumnUnit, Found, Reading, Record, Records, Table, TableError, TableRow,
     kind_of_file, written_text,
 };
 pub use writer::{ChunkPolicy, Finished, Recorder, Sink, Topic, TopicId};

@@ -176,18 +176,53 @@ impl Column {
 /// Names of times besides `t`.
 const TIMES: [&str; 4] = ["time", "timestamp", "time_stamp", "times"];
 
+/// What a table has under a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// The place of the column.
+    One(usize),
+    /// Columns that differ in their units alone, as their header cells.
+    Several(Vec<String>),
+    /// Nothing.
+    None,
+}
+
+impl Found {
+    /// The place of the column.
+    ///
+    /// # Errors
+    /// If there are several, a sentence for a message; `None` if there is none.
+    pub fn one(self) -> Result<usize, Option<String>> {
+        match self {
+            Self::One(at) => Ok(at),
+            Self::None => Err(None),
+            Self::Several(cells) => {
+                let cells: Vec<String> = cells.iter().map(|cell| format!("`{cell}`")).collect();
+                let (count, all) = (cells.len(), cells.join(", "));
+                Err(Some(format!("expected one column of this name, found {count}: {all}")))
+            }
+        }
+    }
+}
+
 /// Finds the column `asked`: by its whole cell, by its name, or by its name without the unit at its
 /// end. The name `t` also means a single column `time` or `timestamp`.
-pub(super) fn find(columns: &[Column], asked: &str) -> Option<usize> {
-    let by = |is_it: &dyn Fn(&Column) -> bool| columns.iter().position(is_it);
-    let only = |is_it: &dyn Fn(&Column) -> bool| {
-        let mut found = (0..columns.len()).filter(|at| is_it(&columns[*at]));
-        found.next().filter(|_| found.next().is_none())
+pub(super) fn find(columns: &[Column], asked: &str) -> Found {
+    let by = |is_it: &dyn Fn(&Column) -> bool| {
+        let found: Vec<usize> = (0..columns.len()).filter(|at| is_it(&columns[*at])).collect();
+        match found[..] {
+            [] => Found::None,
+            [at] => Found::One(at),
+            _ => Found::Several(found.iter().map(|at| columns[*at].text.clone()).collect()),
+        }
     };
-    by(&|column| column.text == asked)
-        .or_else(|| by(&|column| column.name == asked))
-        .or_else(|| only(&|column| column.base() == asked))
-        .or_else(|| only(&|column| column.is_time()).filter(|_| asked == "t"))
+    let ways: [&dyn Fn(&Column) -> bool; 4] = [
+        &|column| column.text == asked,
+        &|column| column.name == asked,
+        &|column| column.base() == asked,
+        &|column| asked == "t" && column.is_time(),
+    ];
+    ways.into_iter().map(by).find(|found| *found != Found::None).unwrap_or(Found::None)
 }
 
 /// Name, label and unit.

@@ -6,7 +6,7 @@ mod units;
 
 use std::borrow::Cow;
 
-pub use column::{Column, ColumnName, Reading};
+pub use column::{Column, ColumnName, Found, Reading};
 pub use format::kind_of_file;
 pub use units::ColumnUnit;
 
@@ -226,7 +226,7 @@ impl<'b> Table<'b> {
 
     /// Finds a column by the whole cell, or by the name without its unit; for `t`, the only column
     /// called `time` or `timestamp`.
-    pub fn find(&self, name: &str) -> Option<usize> {
+    pub fn find(&self, name: &str) -> Found {
         column::find(&self.columns, name)
     }
 

@@ -19,9 +19,8 @@ fn headers_give_names_units_and_numbers_in_si_units() {
             let quoted = header.replace('"', "\"\"");
             let text = format!("\"{quoted}\"{separator}other{end}{cell}{separator}1{end}");
             let mut table = Table::new(text.as_bytes()).unwrap();
-            let at = table.find(asked);
-            let column = at.map(|at| table.columns()[at].clone()).unwrap();
-            assert_eq!(at, Some(0), "{header}");
+            assert_eq!(table.find(asked), Found::One(0), "{header}");
+            let column = table.columns()[0].clone();
             let reading = match asked {
                 "t" => column.time_reading().map(|unit| Reading { unit, warning: None }),
                 _ => column.reading(asked),

@@ -57,9 +57,12 @@ impl Measured {
             }
             false => signals
                 .iter()
-                .map(|signal| match table.find(signal).filter(|at| *at > 0) {
-                    Some(at) => Ok((at, signal.as_str())),
-                    None => {
+                .map(|signal| match table.find(signal).one() {
+                    Ok(at) if at > 0 => Ok((at, signal.as_str())),
+                    Err(Some(several)) => {
+                        Err(wrong(format!("column `{signal}`: {several}; name one with its unit")))
+                    }
+                    _ => {
                         let known = table.columns()[1..].iter().map(|one| one.name.as_str());
                         let near = legwork_block::nearest(signal, known);
                         let near =
@@ -69,6 +72,11 @@ impl Measured {
                 })
                 .collect::<Result<_, _>>()?,
         };
+        let is_twice = |at: &usize| wanted[..*at].iter().any(|other| other.1 == wanted[*at].1);
+        if let Some(at) = (1..wanted.len()).find(is_twice) {
+            let name = wanted[at].1;
+            return Err(wrong(format!("expected a column of each name, found two of `{name}`")));
+        }
         let wanted: Vec<(usize, String)> =
             wanted.into_iter().map(|(at, name)| (at, name.to_owned())).collect();
         let (mut units, mut warnings) = (Vec::new(), Vec::new());
