@@ -74,6 +74,20 @@ pub enum RecordingError {
         /// The kind of the file.
         found: &'static str,
     },
+    /// A file that ends before its first signal.
+    #[error("expected a recording, found the first {len} bytes of one, without a signal")]
+    NoSignal {
+        /// Size of the file.
+        len: usize,
+    },
+    /// Bytes behind the end of the recording.
+    #[error("expected the end of the recording at byte {at_byte}, found {found} behind it")]
+    MoreBehind {
+        /// Where the recording ends.
+        at_byte: usize,
+        /// What follows.
+        found: &'static str,
+    },
     /// An MCAP file of another program.
     #[error("expected a recording of legwork, found an MCAP file of `{writer}`: {reason}")]
     Foreign {

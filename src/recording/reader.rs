@@ -120,7 +120,8 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// [`RecordingError::Open`], [`RecordingError::NotMcap`], or [`RecordingError::Foreign`] and
+    /// [`RecordingError::Open`], [`RecordingError::NotMcap`], [`RecordingError::NoSignal`],
+    /// [`RecordingError::MoreBehind`], or [`RecordingError::Foreign`] and
     /// [`RecordingError::ForeignChannel`] for a file that some other program wrote.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, RecordingError> {
         let path = path.as_ref();
@@ -142,7 +143,7 @@ impl Recording {
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, RecordingError> {
         Self::refuse_others(&bytes)?;
         let mut scan = Scan::default();
-        let ending = scan.file(&bytes);
+        let ending = scan.file(&bytes)?;
         scan.refuse_foreign(&bytes, ending)?;
         let topics = scan.take_topics();
         let (tracks, signals) = scan.tracks(bytes.len())?;

@@ -444,7 +444,14 @@ fn a_cut_recording_is_read_to_its_last_whole_chunk() {
     assert!(chunk_count > 5, "{chunk_count} chunks");
     let mut last = 0;
     for cut in (mcap::MAGIC.len()..file.len()).step_by(307) {
-        let recording = Recording::from_bytes(file[..cut].to_vec()).unwrap();
+        let recording = match Recording::from_bytes(file[..cut].to_vec()) {
+            Ok(recording) => recording,
+            Err(RecordingError::NoSignal { len }) => {
+                assert_eq!((len, last), (cut, 0), "no rows before the first signal");
+                continue;
+            }
+            Err(error) => panic!("cut at {cut}: {error}"),
+        };
         let Ending::Truncated { at_byte } = recording.ending() else {
             panic!("cut at {cut} of {}: {:?}", file.len(), recording.ending());
         };
@@ -464,6 +471,24 @@ fn a_cut_recording_is_read_to_its_last_whole_chunk() {
         }
     }
     assert_eq!(last, 40, "a file cut in its indexes has all rows");
+}
+
+#[test]
+fn bytes_behind_the_end_are_named() {
+    let file = written(40, SMALL);
+    for (more, found) in
+        [(&file[..], "another one"), (b"\0", "other bytes"), (b"x,y", "other bytes")]
+    {
+        let error = Recording::from_bytes([&file, more].concat()).err().unwrap();
+        let expected = format!(
+            "expected the end of the recording at byte {}, found {found} behind it",
+            file.len()
+        );
+        assert_eq!(error.to_string(), expected);
+    }
+    let alone = Recording::from_bytes(mcap::MAGIC.to_vec()).err().unwrap();
+    let expected = "expected a recording, found the first 8 bytes of one, without a signal";
+    assert_eq!(alone.to_string(), expected);
 }
 
 #[test]

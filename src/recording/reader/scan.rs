@@ -71,20 +71,32 @@ impl Scan {
         topics
     }
 
-    pub(super) fn file(&mut self, bytes: &[u8]) -> Ending {
+    pub(super) fn file(&mut self, bytes: &[u8]) -> Result<Ending, RecordingError> {
         let mut at = mcap::MAGIC.len();
         while let Some((opcode, end)) = record_at(bytes, at) {
+            let rest = bytes.get(end..).unwrap_or_default();
             let good = match opcode {
                 op::CHUNK => self.chunk(bytes, at, end),
-                op::FOOTER if bytes[end..] == *mcap::MAGIC => return Ending::Complete,
+                op::FOOTER if rest.starts_with(mcap::MAGIC) => {
+                    let at_byte = end + mcap::MAGIC.len();
+                    let found = match &bytes[at_byte..] {
+                        [] => return Ok(Ending::Complete),
+                        more if more.starts_with(mcap::MAGIC) => "another one",
+                        _ => "other bytes",
+                    };
+                    return Err(RecordingError::MoreBehind { at_byte, found });
+                }
                 _ => self.record(Stretch { bytes, offset: 0, chunk: None }, opcode, at, end),
             };
             if good.is_none() {
-                return Ending::Damaged { at_byte: at };
+                return Ok(Ending::Damaged { at_byte: at });
             }
             at = end;
         }
-        Ending::Truncated { at_byte: at }
+        if self.channels.is_empty() {
+            return Err(RecordingError::NoSignal { len: bytes.len() });
+        }
+        Ok(Ending::Truncated { at_byte: at })
     }
 
     /// Refuses a file of another program from which nothing could be read.
