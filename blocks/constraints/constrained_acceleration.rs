@@ -54,6 +54,7 @@ use crate::robot::name::RobotName;
     in  external?: Vector::of(&nv), _, "further generalised forces", units "N, N m";
     in  constraints: ConstraintsBus::of(&ConstraintBus::new(&nv), &m), _,
         "m loops and held frames", when self.loops;
+    ports.predicts(dynamics);
     out nu_dot: Vector::of(&nv), _, "acceleration ν̇", units "m/s², rad/s²";
     out lambda: Vector::of(6 * m.clone()), _,
         "constraint forces λ on the robot, axes of each constraint", when self.loops,

@@ -68,8 +68,9 @@ use assembly::Work;
 /// millimetres when they land: a warning. Solvers that choose their steps are refused, since the
 /// length of a step must be known before it is made.
 ///
-/// A contact that slides keeps to the ground (Coulomb's law): the solver repeats the convex problem
-/// with `b_n + μ |a_t|` for b_n until its residual is below 1e-6 (de Saxcé), and where nothing
+/// A contact that slides keeps to the ground (Coulomb's law). The solver takes Newton's method on
+/// the equations of that law (Alart, Curnier). Where it does not converge, the convex problem is
+/// repeated with `b_n + μ |a_t|` for b_n until its residual is below 1e-6 (de Saxcé). Where nothing
 /// slides once is enough. With `sliding: Convex` the convex problem is the law (M. Anitescu,
 /// *Optimization-based simulation of nonsmooth rigid multibody dynamics*, 2006). A body that begins
 /// to slide at speed v is then thrown off the ground at μ v and flies for `2 μ v/g`. On level ground
@@ -108,6 +109,7 @@ use assembly::Work;
     in  mu?: Vector::of(&k), "1", "friction as a signal, in the place of the parameter";
     in  constraints?: ConstraintsBus::of(&ConstraintBus::new(&nv), &m), _,
         "closed loops and held frames";
+    ports.predicts(dynamics);
     let kind = ContactProblemBus::cone(self.chosen_cone() != Cone::Circular);
     out problem: ContactProblemBus::new(&k, &nv, kind), _, "for a solver block";
     ports.forward(problem, ContactProblemBus::FACTOR, dynamics, DynamicsBus::FACTOR);

@@ -73,6 +73,7 @@ use strike::strike;
     in  constraints?: ConstraintsBus::of(&ConstraintBus::new(&nv), &m), _,
         "closed loops and held frames";
     feeds();
+    ports.predicts(dynamics);
     out mode: Vector::of(&k), "1",
         "1 where a contact is closed; state only, for `GaussContact.mode`";
     feeds(dynamics, points, constraints);

@@ -61,6 +61,7 @@ use crate::dynamics::applied_force::check_torques;
     in  external?: Vector::of(&nv), _, "further generalised forces", units "N, N m";
     in  constraints?: ConstraintsBus::of(&ConstraintBus::new(&nv), &m), _,
         "closed loops and held frames";
+    ports.predicts(dynamics);
     out forces("f"): Vector::of(3 * k.clone()), "N", "contact forces on the robot, contact axes",
         frame "contact", shape "3k";
     ports.updates();

@@ -248,6 +248,9 @@ pub struct Declaration {
     pub continuous: Option<ContinuousState>,
     /// Rate rule.
     pub rate: RateRule,
+    /// The input that says of which system the block predicts the motion, if it does: other blocks
+    /// that predict it need the same loads.
+    pub predicts: Option<u16>,
     /// Whether `update` runs at every major step that is due for the block.
     pub updates: bool,
     /// Whether its outputs are computed at major steps only and held in minor ones.

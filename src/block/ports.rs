@@ -372,6 +372,13 @@ impl<'a> Ports<'a> {
         self.declaration.outputs[output.port as usize].checks_itself = true;
     }
 
+    /// States that the block predicts the motion of the system at this input, under the loads at its
+    /// other inputs. A load that is connected to one predictor of a system, and not to the optional
+    /// input of the same name of another, is a warning.
+    pub fn predicts<S: Signal>(&mut self, system: In<S>) {
+        self.declaration.predicts = Some(system.port);
+    }
+
     /// Notes on an input: unit, frame, description.
     pub fn note_in<S: Signal>(&mut self, input: In<S>) -> PortNote<'_> {
         self.note_input(input.port)

@@ -24,7 +24,8 @@ use crate::rates::{self, RunTimes};
 use crate::render::SourceMap;
 use crate::survey::Surveyed;
 use crate::{
-    checks, functions, judge, layout, listing, lookalikes, memory, ports, schedule, subsystems,
+    checks, functions, judge, layout, listing, loads, lookalikes, memory, ports, schedule,
+    subsystems,
 };
 
 /// What came of a compilation.
@@ -238,6 +239,7 @@ fn program(
     let inputs = ports::inputs(inputs, typed, &layout);
     let outputs = ports::outputs(outputs, &signals);
     ports::warn_unread(&inputs, &edges, &outputs, diagnostics);
+    loads::warn_missing(network, diagnostics);
     let judged = Judged { values: &judge, later: &[], failed: &failed };
     let checks = checks::compile(checks, judged, readable, &windows, diagnostics);
     let memory = memory::check(&layout, run.solver, run.memory, diagnostics);

@@ -37,6 +37,7 @@ mod language;
 mod layout;
 mod listing;
 mod loader;
+mod loads;
 mod lookalikes;
 mod memory;
 mod network;
