@@ -144,7 +144,7 @@ impl Recording {
         Self::refuse_others(&bytes)?;
         let mut scan = Scan::default();
         let ending = scan.file(&bytes)?;
-        scan.refuse_foreign(&bytes, ending)?;
+        scan.refuse_empty(&bytes, ending)?;
         let topics = scan.take_topics();
         let (tracks, signals) = scan.tracks(bytes.len())?;
         let bytes = Bytes { file: bytes, unpacked: scan.unpacked };

@@ -61,7 +61,6 @@ fn what_cannot_be_read_is_named() {
 fn what_may_be_meant_otherwise_is_a_warning() {
     let here = folder();
     for (column, table, message) in [
-        ("force", "t,force\n1.7e9,1\n1.8e9,2\n", "from 1700000000 s to 1800000000 s, and the run"),
         ("force", "t,force\n-3,1\n-1,2\n", "only the last values are played"),
         ("force", "t,force\n3,1\n4,2\n", "only the first values are played"),
         ("force", "t,force\n0,1\n1,25", "line 3, column 2: the file ends in this cell"),
@@ -72,6 +71,33 @@ fn what_may_be_meant_otherwise_is_a_warning() {
         write(&here, "log.csv", table);
         let done = legwork(here.path(), &["run", "d.ron", "--out", "r"]);
         assert!(done.code == 0 && done.err.contains(message), "{table:?}: {}", done.err);
+    }
+}
+
+/// Times of a clock, in the units in which loggers write them: the run and the table do not meet.
+#[test]
+fn times_of_a_clock_are_a_warning() {
+    let here = folder();
+    write(&here, "d.ron", player("force"));
+    for (header, times) in [
+        ("t", ["1.7e9", "1.8e9"]),
+        ("t [s]", ["1700000000.5", "1700000010.5"]),
+        ("timestamp", ["1764444885", "1764444886"]),
+        ("t [ms]", ["1.7e12", "1.8e12"]),
+        ("timestamp_ms", ["1764444885123", "1764444886123"]),
+        ("time (us)", ["1.7e15", "1.8e15"]),
+        ("t_us", ["1764444885123456", "1764444886123456"]),
+        ("timestamp_ns", ["1764444885123456789", "1764444886123456789"]),
+        ("time in min", ["28333333", "28333334"]),
+        ("t [h]", ["472222", "472223"]),
+        ("Time (s)", ["86400", "86460"]),
+        ("t", ["-1.7e9", "-1.6e9"]),
+    ] {
+        let table = format!("{header},force\n{},1\n{},2\n", times[0], times[1]);
+        write(&here, "log.csv", table);
+        let done = legwork(here.path(), &["run", "d.ron", "--out", "r"]);
+        let told = done.err.contains("warning") && done.err.contains(", and the run");
+        assert!(done.code == 0 && told, "{header}: {}", done.err);
     }
 }
 
@@ -120,11 +146,32 @@ fn recordings_of_others_and_damaged_ones_are_errors() {
     let at = bytes.windows(8).rposition(|window| window == row).unwrap();
     bytes[at + 7] ^= 1;
     write(&here, "damaged.mcap", &bytes);
+    let whole = std::fs::read(here.path().join("r/run.mcap")).unwrap();
+    write(&here, "joined.mcap", [&whole[..], &whole].concat());
+    write(&here, "trailing.mcap", [&whole[..], b"\n"].concat());
+    write(&here, "magic.mcap", &whole[..8]);
+    write(&here, "begun.mcap", &whole[..60]);
+    write(&here, "empty.mcap", "");
+    write(&here, "table.mcap", "t,force\n0,0\n1,1\n");
+    write(&here, "bag.mcap", b"#ROSBAG V2.0\n");
+    write(&here, "database.mcap", b"SQLite format 3\0");
+    write(&here, "matrix.mcap", b"MATLAB 5.0 MAT-file");
+    write(&here, "page.mcap", b"<!DOCTYPE html><html></html>");
     for command in [&["export"][..], &["compare", "r"], &["plot", "-o", "a.svg"]] {
         for (file, message) in [
             ("foreign.mcap", "an MCAP file of `mcap-python/1.6.0`"),
             ("squeezed.mcap", "a file compressed by gzip"),
             ("damaged.mcap", "is damaged at byte"),
+            ("joined.mcap", "found another one behind it"),
+            ("trailing.mcap", "found other bytes behind it"),
+            ("magic.mcap", "found the first 8 bytes of one, without a signal"),
+            ("begun.mcap", "found the first 60 bytes of one, without a signal"),
+            ("empty.mcap", "expected an MCAP file"),
+            ("table.mcap", "expected an MCAP file"),
+            ("bag.mcap", "a bag of ROS 1"),
+            ("database.mcap", "an SQLite database"),
+            ("matrix.mcap", "a MAT-file of MATLAB"),
+            ("page.mcap", "expected an MCAP file"),
         ] {
             let done = legwork(here.path(), &[command, &[file]].concat());
             assert!(done.code == 64 && done.err.contains(message), "{command:?}: {}", done.err);

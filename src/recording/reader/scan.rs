@@ -93,23 +93,21 @@ impl Scan {
             }
             at = end;
         }
-        if self.channels.is_empty() {
-            return Err(RecordingError::NoSignal { len: bytes.len() });
-        }
         Ok(Ending::Truncated { at_byte: at })
     }
 
-    /// Refuses a file of another program from which nothing could be read.
-    pub(super) fn refuse_foreign(
-        &self,
-        bytes: &[u8],
-        ending: Ending,
-    ) -> Result<(), RecordingError> {
-        let Some(writer) = &self.writer else { return Ok(()) };
-        let is_ours = writer.starts_with("legwork ") || self.metadata.is_some();
-        if is_ours || !self.channels.is_empty() {
+    /// Refuses a file from which nothing could be read: of another program, or with its head alone.
+    pub(super) fn refuse_empty(&self, bytes: &[u8], ending: Ending) -> Result<(), RecordingError> {
+        if !self.channels.is_empty() {
             return Ok(());
         }
+        let is_ours = |writer: &&String| writer.starts_with("legwork ") || self.metadata.is_some();
+        let Some(writer) = self.writer.as_ref().filter(|writer| !is_ours(writer)) else {
+            return match ending {
+                Ending::Truncated { .. } => Err(RecordingError::NoSignal { len: bytes.len() }),
+                _ => Ok(()),
+            };
+        };
         let compression = match ending {
             Ending::Damaged { at_byte } => record_at(bytes, at_byte)
                 .filter(|(opcode, _)| *opcode == op::CHUNK)
