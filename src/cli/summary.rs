@@ -173,6 +173,9 @@ pub(super) fn warning(block: &str, warning: &Warning) -> String {
     format!("{block}: {name} at t={t}, in {steps}: {message}")
 }
 
+/// Most dumped problems that are listed.
+const MOST_PROBLEMS: usize = 8;
+
 fn write_files(run: &Run, out: &mut String) -> std::fmt::Result {
     let (Some(directory), Some(recording)) = (&run.directory, run.recording_file()) else {
         return Ok(());
@@ -206,9 +209,12 @@ fn write_files(run: &Run, out: &mut String) -> std::fmt::Result {
         writeln!(out, "             with the text of {diagram}{files} (--no-embed leaves it out)")?;
     }
     let mut heading = "problems";
-    for path in &run.problems {
+    for path in run.problems.iter().take(MOST_PROBLEMS) {
         writeln!(out, "  {heading:10} {}", path.display())?;
         heading = "";
+    }
+    if let Some(more) = run.problems.len().checked_sub(MOST_PROBLEMS).filter(|more| *more > 0) {
+        writeln!(out, "  {heading:10} and {more} more beside them")?;
     }
     for taken in run.snapshots.iter().filter(|taken| taken.snapshot.is_ok()) {
         let file = directory.join(&taken.name);
