@@ -69,6 +69,9 @@ mod cli;
 #[doc = include_str!("architecture.md")]
 pub mod architecture {}
 
+#[doc = include_str!("step.md")]
+pub mod step {}
+
 #[doc = include_str!("semantics.md")]
 pub mod semantics {}
 
