@@ -25,12 +25,13 @@
 
 mod axes;
 mod by_pyramids;
+mod last_resort;
 
 use crate::accelerated_gradient::AcceleratedGradient;
 use crate::budget::Budget;
 use crate::cone::{Cone, ConeShape, PyramidFit};
 use crate::contact_problem::ContactProblem;
-use crate::coulomb::{History, share_of, slides, support};
+use crate::coulomb::{History, slides, support};
 use crate::kkt;
 use crate::nonsmooth_newton::NonsmoothNewton;
 use crate::status::{Outcome, Status};
@@ -86,8 +87,6 @@ const COULOMB_PASSES: u32 = 40;
 const CYCLE_PASSES: std::ops::Range<u32> = 20..26;
 /// Natural residual, relative to the force scale, up to which their answer is not sought anew [1].
 const ENOUGH: f64 = 1e-5;
-/// Largest number of iterations of the last resort for each problem of a fixed point.
-const PASS_GRADIENTS: u32 = 2000;
 /// Natural residual, relative to the force scale, at which the passes end [1].
 const TOLERANCE: f64 = 1e-9;
 /// Natural residual of an answer that is exact up to rounding [1].
@@ -98,10 +97,11 @@ const SOLVED: f64 = 1e-6;
 /// Natural residual up to which an answer may be used, relative to the force scale [1].
 const USABLE: f64 = 1e-4;
 
-/// Where Newton's method on the equations of the law ends.
+/// Residuals at which Newton's method ends: at the first always, at the second if it no longer
+/// halves [1].
 const LIMITS: (f64, f64) = (TOLERANCE, SOLVED);
 
-/// How far a problem is before the passes after the first.
+/// State of a problem before the passes after the first.
 enum Begun {
     /// Solved.
     Ended(Outcome),
@@ -282,8 +282,8 @@ impl CircularPasses {
     }
 
     /// True if a contact slides under these forces, the answer of a solver of the convex law. One
-    /// just below the limit of friction may slide too, as far as that law is met; then the residuals
-    /// of the laws differ.
+    /// just below the limit of friction may slide too, as far as that law is met; then the
+    /// residuals of the laws differ.
     fn slips(&mut self, problem: &ContactProblem<'_>, forces: &[f64], found: Outcome) -> bool {
         if slides(problem, forces) || found.residual <= EXACT {
             return slides(problem, forces);
@@ -381,74 +381,6 @@ impl CircularPasses {
         }
     }
 
-    /// Solution by accelerated gradients from the best of the passes, or that best if its residual
-    /// is smaller.
-    #[cold]
-    fn by_gradients(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        forces: &mut [f64],
-        best: f64,
-        iterations: u32,
-    ) -> Outcome {
-        self.is_last_resort = true;
-        forces.copy_from_slice(&self.best);
-        self.last_resort.iteration_limit = match self.law {
-            SlidingLaw::Convex => self.budget.gradients,
-            SlidingLaw::Coulomb => PASS_GRADIENTS,
-        };
-        if self.law == SlidingLaw::Coulomb {
-            return self.by_fixed_point(problem, forces, best, iterations);
-        }
-        let found = self.last_resort.descend(problem, forces);
-        let iterations = iterations.saturating_add(found.iterations);
-        if found.status == Status::Unbounded {
-            return Outcome { iterations, ..found };
-        }
-        if found.residual <= best || best.is_nan() {
-            let status = last_status_of(found.residual);
-            return Outcome { status, iterations, residual: found.residual };
-        }
-        forces.copy_from_slice(&self.best);
-        Outcome { status: last_status_of(best), iterations, residual: best }
-    }
-
-    /// Coulomb's law from `forces` by the fixed point on the normal bias, `b_n ← b_n + μ |a_t|`,
-    /// within a total number of gradients.
-    fn by_fixed_point(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        forces: &mut [f64],
-        mut best: f64,
-        mut iterations: u32,
-    ) -> Outcome {
-        let mut left = self.budget.gradients;
-        self.bias.copy_from_slice(problem.bias);
-        self.residual(problem, forces, SlidingLaw::Coulomb);
-        for pass in 1.. {
-            let share = share_of(pass);
-            for (i, a) in self.acceleration.chunks_exact(3).enumerate() {
-                let support = problem.cone.slip_support(problem.friction[i], [a[0], a[1]]);
-                let bias = &mut self.bias[3 * i + 2];
-                *bias += share * (problem.bias[3 * i + 2] + support - *bias);
-            }
-            let convex = ContactProblem { bias: &self.bias, ..*problem };
-            let found = self.last_resort.descend(&convex, forces);
-            iterations = iterations.saturating_add(found.iterations);
-            left = left.saturating_sub(found.iterations.max(1));
-            let residual = self.residual(problem, forces, SlidingLaw::Coulomb);
-            if residual < best || best.is_nan() {
-                best = residual;
-                self.best.copy_from_slice(forces);
-            }
-            if best <= TOLERANCE || left == 0 || !residual.is_finite() {
-                break;
-            }
-        }
-        forces.copy_from_slice(&self.best);
-        Outcome { status: last_status_of(best), iterations, residual: best }
-    }
-
     /// Transforms the problem into axes along the friction of these forces, whose contact
     /// accelerations are known, and adds the curvature of the cones to R.
     fn turn(&mut self, problem: &ContactProblem<'_>, forces: &[f64]) {
@@ -507,15 +439,6 @@ fn status_of(residual: f64) -> Status {
         r if r <= SOLVED => Status::Solved,
         r if r <= USABLE => Status::Inaccurate,
         _ => Status::MaxIterations,
-    }
-}
-
-/// As [`status_of`], of an iteration that converges linearly: what it leaves above its tolerance is
-/// more than rounding.
-fn last_status_of(residual: f64) -> Status {
-    match status_of(residual) {
-        Status::Solved if residual > TOLERANCE => Status::Inaccurate,
-        status => status,
     }
 }
 

@@ -8,8 +8,9 @@
 //! μ²/(1+μ²) per pass. Anderson's extrapolation over three passes takes a quarter of the passes.
 //! No convergence proof exists for many coupled contacts, so the outcome carries the residual of
 //! Coulomb's law itself. Passes that converge slowly on circular cones are completed by Newton's
-//! method on the equations of the law ([`crate::nonsmooth_newton`]). If the passes cycle and contacts are few, the law's own complementarity
-//! problem gives the answer ([`StewartTrinkleSolver`]). Where no contact slides, the convex law is
+//! method on the equations of the law ([`crate::nonsmooth_newton`]). If the passes cycle and
+//! contacts are few, the law's own complementarity problem gives the answer
+//! ([`StewartTrinkleSolver`]). Where no contact slides, the convex law is
 //! Coulomb's law, and the first pass is the last.
 //!
 //! # References

@@ -1,8 +1,8 @@
-//! Newton's method on the equations of Coulomb's law, for the circular cone.
+//! Newton's method on the equations of a law of sliding, for the circular cone.
 //!
-//! The law is the root of the map of Alart and Curnier, with `y = f − ρ a` and P the projection on
-//! a disc: `f_n = max(0, y_n)`, `f_t = P(y_t; μ max(0, y_n))`. A step of Newton's method solves the
-//! linear equations of the piece of the map that y selects, contact by contact:
+//! Coulomb's law is the root of the map of Alart and Curnier, with `y = f − ρ a` and P the
+//! projection on a disc: `f_n = max(0, y_n)`, `f_t = P(y_t; μ max(0, y_n))`. A step of Newton's
+//! method solves the linear equations of the piece of the map that y selects, contact by contact:
 //!
 //! | piece | selected by | equations |
 //! |---|---|---|
@@ -16,6 +16,9 @@
 //! redundant, the pieces may go round in circles: then a second attempt adds η times the change of
 //! each unknown to its equation (a proximal step) until the pieces repeat. The caller needs another
 //! method for what is left.
+//!
+//! The convex law has the projection on the cone in the place of the map, and in the place of
+//! `a_n = 0` for a sliding contact `a_n + μ a_d = 0`.
 //!
 //! # References
 //! P. Alart, A. Curnier, *A mixed formulation for frictional contact problems prone to Newton like
@@ -87,8 +90,8 @@ impl NonsmoothNewton {
     }
 
     /// Steps from `start` (3k, \[N\]) until the residual is at most `tolerance`, or at most
-    /// `enough` and no longer halves: the smallest residual, whose forces are `best`, and the steps.
-    /// Allocates only if there are more contacts than before.
+    /// `enough` and no longer halves. Returns the smallest residual, whose forces are `best`, and
+    /// the number of steps. Allocates only if there are more contacts than before.
     pub(crate) fn solve(
         &mut self,
         problem: &ContactProblem<'_>,
