@@ -73,10 +73,11 @@ use assembly::Work;
 /// repeated with `b_n + μ |a_t|` for b_n until its residual is below 1e-6 (de Saxcé). Where nothing
 /// slides once is enough. With `sliding: Convex` the convex problem is the law (M. Anitescu,
 /// *Optimization-based simulation of nonsmooth rigid multibody dynamics*, 2006). A body that begins
-/// to slide at speed v is then thrown off the ground at μ v and flies for `2 μ v/g`. On level ground
-/// it stops where Coulomb's law has it; on slopes it errs by up to 5° and 20 %. `CoulombContact`
-/// sets passes and tolerance, and solves Coulomb's law in either case, as `StewartTrinkle` does.
-/// Friction beyond μ = 1000 is for the convex law: the passes of Coulomb's end in a fault.
+/// to slide at speed v is then thrown off the ground at μ v and flies for `2 μ v/g`. On level
+/// ground it stops where Coulomb's law has it; on slopes it errs by up to 5° and 20 %.
+/// `CoulombContact` sets passes and tolerance, and solves Coulomb's law in either case, as
+/// `StewartTrinkle` does. Friction beyond μ = 1000 is for the convex law: Coulomb's may end in a
+/// fault there.
 ///
 /// A contact with `restitution` e that would close within the step, and approaches faster than
 /// `bounce_speed`, leaves it at `v⁺ ≥ −e v` instead (Newton): γ is then `e v/Δt`, if that is more.

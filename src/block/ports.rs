@@ -372,9 +372,9 @@ impl<'a> Ports<'a> {
         self.declaration.outputs[output.port as usize].checks_itself = true;
     }
 
-    /// States that the block predicts the motion of the system at this input, under the loads at its
-    /// other inputs. A load that is connected to one predictor of a system, and not to the optional
-    /// input of the same name of another, is a warning.
+    /// States that the block predicts the motion of the system at this input, under the loads at
+    /// its other inputs. A load that is connected to one predictor of a system, and not to the
+    /// optional input of the same name of another, is a warning.
     pub fn predicts<S: Signal>(&mut self, system: In<S>) {
         self.declaration.predicts = Some(system.port);
     }

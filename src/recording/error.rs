@@ -83,9 +83,9 @@ pub enum RecordingError {
     /// Bytes behind the end of the recording.
     #[error("expected the end of the recording at byte {at_byte}, found {found} behind it")]
     MoreBehind {
-        /// Where the recording ends.
+        /// End of the recording.
         at_byte: usize,
-        /// What follows.
+        /// Kind of the bytes behind it.
         found: &'static str,
     },
     /// An MCAP file of another program.

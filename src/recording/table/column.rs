@@ -176,7 +176,7 @@ impl Column {
 /// Names of times besides `t`.
 const TIMES: [&str; 4] = ["time", "timestamp", "time_stamp", "times"];
 
-/// What a table has under a name.
+/// Columns of a table under a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
     /// The place of the column.
@@ -191,7 +191,7 @@ impl Found {
     /// The place of the column.
     ///
     /// # Errors
-    /// If there are several, a sentence for a message; `None` if there is none.
+    /// A sentence for a message if the table has several; `None` if it has none.
     pub fn one(self) -> Result<usize, Option<String>> {
         match self {
             Self::One(at) => Ok(at),
