@@ -2,8 +2,9 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::segments::{nearest, nearest_of_boxes};
-use super::{MOST_WITNESSES, Manifold, Pose, Witness};
+use super::core::Core;
+use super::segments::nearest;
+use super::{MOST_WITNESSES, Manifold, Pose, Witness, gjk};
 
 /// Signs of the corners of a cuboid.
 pub(super) const CORNERS: [[f64; 3]; 8] = [
@@ -20,6 +21,8 @@ pub(super) const CORNERS: [[f64; 3]; 8] = [
 /// Fraction of the smallest half edge by which another axis must be better to be chosen: an edge
 /// over a face, a face of the second over one of the first.
 const MARGIN: f64 = 1e-3;
+/// Error of a distance, as a part of the cuboids' sizes.
+const ROUNDING: f64 = 1e-13;
 /// Square of the sine below which two edges count as parallel.
 const PARALLEL: f64 = 1e-8;
 
@@ -62,8 +65,17 @@ pub(super) fn collide(a: Cuboid<'_>, b: Cuboid<'_>, reach: f64, manifold: &mut M
             crossed_edges(a, b, (i, j), &(a.1.rotation * normal), reach, manifold);
         }
     }
-    if separation > 0.0 {
-        nearest_of_boxes(a, b, reach, manifold);
+    // The separation is a lower bound of the distance: a witness that is as near is the nearest.
+    let known = manifold.witnesses().iter().map(|witness| witness.gap).fold(reach, f64::min);
+    let slack = ROUNDING * (a.0.norm() + b.0.norm());
+    if separation > 0.0 && known > separation + slack {
+        let (a, b) = (Core::of_box(a.0, a.1), Core::of_box(b.0, b.1));
+        if let Some(found) = gjk::Search::new(&a, &b).nearest(&Vector3::zeros()) {
+            let distance = found.apart.norm();
+            if distance <= known {
+                manifold.push(Witness::new(found.first, found.second, found.apart / distance));
+            }
+        }
     }
 }
 

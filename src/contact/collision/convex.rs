@@ -3,8 +3,8 @@
 use nalgebra::Vector3;
 
 use super::core::Core;
-use super::gjk;
-use super::{Buffers, Manifold, Witness};
+use super::rims::{self, Certified, Feature};
+use super::{Buffers, Manifold, Witness, gjk};
 
 /// Distance below which the direction of the nearest points is not that of their difference, as a
 /// part of the thinner solid's thickness.
@@ -23,6 +23,8 @@ const DEEP: f64 = 0.05;
 const STARTS: usize = 6;
 /// Most steps to a better direction.
 const STEPS: usize = 20;
+/// Gains at which a search among rims pauses for Newton's method, of the square of the distance.
+const PAUSES: [f64; 2] = [1e-1, 1e-3];
 
 /// A direction that separates two cores, and how far.
 #[derive(Clone, Copy)]
@@ -31,6 +33,8 @@ struct Separation {
     normal: Vector3<f64>,
     /// Of the cores along the normal, negative in overlap [m].
     gap: f64,
+    /// The points that are so far apart, where Newton's method found them.
+    points: Option<[Vector3<f64>; 2]>,
 }
 
 /// Witnesses of two convex solids, from the second to the first.
@@ -71,10 +75,11 @@ pub(super) fn collide(a: &Core<'_>, b: &Core<'_>, reach: f64, manifold: &mut Man
         // Overlapping cores have such points once the second is drawn back.
         let near = NEAR * a.thickness().min(b.thickness());
         let shift = normal * -(near - found.gap).max(0.0);
-        buffers.points.push(match search.nearest(&shift) {
+        let points = found.points.filter(|_| normal == found.normal);
+        buffers.points.push(points.unwrap_or_else(|| match search.nearest(&shift) {
             Some(points) => [points.first, points.second - shift],
             None => [a.support(&-normal), b.support(&normal)],
-        });
+        }));
     }
     let witness = |[p, q]: &[Vector3<f64>; 2]| {
         Witness::new(p - normal * a.rounding, q + normal * b.rounding, normal)
@@ -85,6 +90,12 @@ pub(super) fn collide(a: &Core<'_>, b: &Core<'_>, reach: f64, manifold: &mut Man
 /// Separation of `a` from `b` along a direction [m].
 fn along(a: &Core<'_>, b: &Core<'_>, normal: &Vector3<f64>) -> f64 {
     normal.dot(&(a.support(&-normal) - b.support(normal)))
+}
+
+/// Separation of `other` from `base` along the normal of a face of `base`, whose distance from the
+/// centre is `offset` [m].
+fn over(base: &Core<'_>, face: &Vector3<f64>, offset: f64, other: &Core<'_>) -> f64 {
+    face.dot(&(other.support(&-face) - base.center())) - offset
 }
 
 /// The direction in which two cores separate most; `None` if they are farther apart than `reach`.
@@ -100,14 +111,14 @@ fn separation(
 ) -> Option<Separation> {
     let thickness = a.thickness().min(b.thickness());
     let near = NEAR * thickness;
-    if let Some(found) = search.nearest(&Vector3::zeros()) {
-        let distance = found.apart.norm();
+    if let Some(found) = nearest((a, b), search, &Vector3::zeros()) {
+        let Apart { normal, distance, certified } = found;
         if distance > reach {
             return None;
         }
         if distance >= near {
-            let normal = found.apart / distance;
-            return Some(Separation { normal, gap: distance });
+            let points = certified.map(|found| found.points);
+            return Some(Separation { normal, gap: distance, points });
         }
     }
 
@@ -118,7 +129,7 @@ fn separation(
     let has_faces = best.is_face;
     let center = along(a, b, &towards);
     if !has_faces || center > best.gap + margin {
-        best = Start { gap: center, normal: towards, is_face: false };
+        best = Start { gap: center, normal: towards, ..NONE };
     }
     if best.gap >= -DEEP * thickness && has_faces {
         best = refine((a, b), search, near, margin, best);
@@ -133,8 +144,43 @@ fn separation(
         }
     }
 
-    let Start { gap, normal, .. } = best;
-    (gap <= reach).then_some(Separation { normal, gap })
+    let Start { gap, normal, points, .. } = best;
+    (gap <= reach).then_some(Separation { normal, gap, points })
+}
+
+/// The nearest points of two cores of which one may have been moved.
+struct Apart {
+    /// Unit vector towards the first.
+    normal: Vector3<f64>,
+    distance: f64,
+    /// If Newton's method found a direction, that of the cores as they are.
+    certified: Option<Certified>,
+}
+
+/// Nearest points of `a` and of `b` moved by `shift`; `None` if they overlap. Among rims Newton's
+/// method ends the search, for the cores as they are.
+fn nearest(
+    (a, b): (&Core<'_>, &Core<'_>),
+    search: &mut gjk::Search<'_>,
+    shift: &Vector3<f64>,
+) -> Option<Apart> {
+    let apart = if a.is_cylinder() || b.is_cylinder() {
+        let polish = |[first, second]: [Feature; 2], apart: &Vector3<f64>| {
+            rims::polish((a, b), (&first, &second), apart.try_normalize(f64::MIN_POSITIVE)?)
+        };
+        match search.nearest_or(shift, PAUSES, polish)? {
+            gjk::Found::Points(found) => found.apart,
+            gjk::Found::Early(found) => {
+                let Certified { normal, gap, .. } = found;
+                let distance = gap - normal.dot(shift);
+                return Some(Apart { normal, distance, certified: Some(found) });
+            }
+        }
+    } else {
+        search.nearest(shift)?.apart
+    };
+    let distance = apart.norm();
+    (distance > 0.0).then(|| Apart { normal: apart / distance, distance, certified: None })
 }
 
 /// The face along whose normal two cores separate most: one of `b` only if it is better by the
@@ -145,9 +191,9 @@ fn best_face(a: &Core<'_>, b: &Core<'_>, margin: f64) -> Start {
     let mut best = NONE;
     a.for_each_face(|face, offset| {
         if -face.dot(&apart) - offset - b.inner_radius() > best.gap {
-            let gap = along(a, b, &-face);
+            let gap = over(a, &face, offset, b);
             if gap > best.gap {
-                best = Start { gap, normal: -face, is_face: true };
+                best = Start { gap, normal: -face, is_face: true, points: None };
             }
         }
     });
@@ -155,9 +201,9 @@ fn best_face(a: &Core<'_>, b: &Core<'_>, margin: f64) -> Start {
     b.for_each_face(|face, offset| {
         let bound = best.gap.max(least);
         if face.dot(&apart) - offset - a.inner_radius() > bound || !best.is_face {
-            let gap = along(a, b, &face);
+            let gap = over(b, &face, offset, a);
             if gap > bound || !best.is_face {
-                best = Start { gap, normal: face, is_face: true };
+                best = Start { gap, normal: face, is_face: true, points: None };
             }
         }
     });
@@ -168,10 +214,10 @@ fn best_face(a: &Core<'_>, b: &Core<'_>, margin: f64) -> Start {
 /// and the directions between the axes.
 fn starts((a, b): (&Core<'_>, &Core<'_>), towards: &Vector3<f64>, margin: f64) -> Starts {
     let mut starts = Starts::default();
-    a.for_each_face(|face, _| starts.offer(along(a, b, &-face), -face, true));
+    a.for_each_face(|face, offset| starts.offer(over(a, &face, offset, b), -face, true));
     let first = starts.best().gap;
-    b.for_each_face(|face, _| {
-        let gap = along(a, b, &face);
+    b.for_each_face(|face, offset| {
+        let gap = over(b, &face, offset, a);
         if gap > first + margin || first == f64::NEG_INFINITY || starts.best().gap > first + margin
         {
             starts.offer(gap, face, true);
@@ -196,10 +242,16 @@ struct Start {
     gap: f64,
     normal: Vector3<f64>,
     is_face: bool,
+    /// The points that are so far apart, where Newton's method found them.
+    points: Option<[Vector3<f64>; 2]>,
 }
 
-const NONE: Start =
-    Start { gap: f64::NEG_INFINITY, normal: Vector3::new(0.0, 0.0, 1.0), is_face: false };
+const NONE: Start = Start {
+    gap: f64::NEG_INFINITY,
+    normal: Vector3::new(0.0, 0.0, 1.0),
+    is_face: false,
+    points: None,
+};
 
 /// The best directions, in order; of equal ones the first that was offered.
 struct Starts {
@@ -218,7 +270,7 @@ impl Starts {
     }
 
     fn offer(&mut self, gap: f64, normal: Vector3<f64>, is_face: bool) {
-        let mut carried = Start { gap, normal, is_face };
+        let mut carried = Start { gap, normal, is_face, points: None };
         for own in &mut self.list {
             if carried.gap > own.gap {
                 std::mem::swap(own, &mut carried);
@@ -240,9 +292,8 @@ fn refine(
     let mut best = start;
     for _ in 0..STEPS {
         let shift = best.normal * -(near - best.gap).max(0.0);
-        let Some(found) = search.nearest(&shift) else { break };
-        let Some(mut normal) = found.apart.try_normalize(f64::MIN_POSITIVE) else { break };
-        let mut is_face = false;
+        let Some(found) = nearest((a, b), search, &shift) else { break };
+        let (mut normal, mut is_face) = (found.normal, false);
         for face in [b.facing(&normal), a.facing(&-normal).map(|face| -face)].into_iter().flatten()
         {
             if !is_face && face.cross(&normal).norm() <= SNAP && face.dot(&normal) > 0.0 {
@@ -253,7 +304,12 @@ fn refine(
         if gap <= best.gap + if best.is_face { margin } else { rounding } {
             break;
         }
-        best = Start { gap, normal, is_face };
+        let points = found.certified.filter(|_| !is_face).map(|found| found.points);
+        best = Start { gap, normal, is_face, points };
+        // What is certified is a maximum.
+        if points.is_some() {
+            break;
+        }
     }
     best
 }

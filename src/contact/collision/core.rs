@@ -2,6 +2,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
+use super::rims::Feature;
 use super::{Polytope, Pose, Solid};
 
 /// A solid without its rounding: all points that are at most `rounding` from the core are the solid.
@@ -63,6 +64,10 @@ impl<'a> Core<'a> {
             Solid::Hull(hull) => (Shape::Hull(hull), 0.0),
         };
         Self { shape, pose, rounding }
+    }
+
+    pub(super) fn of_box(half_size: &'a Vector3<f64>, pose: &'a Pose) -> Self {
+        Self { shape: Shape::Box(half_size), pose, rounding: 0.0 }
     }
 
     pub(super) fn of_triangle(triangle: &'a Triangle) -> Self {
@@ -237,6 +242,36 @@ impl<'a> Core<'a> {
         }
     }
 
+    /// The corner, edge, rim or side that holds these points, which are farthest along directions
+    /// near one another; `None` if that is a face, or anything else.
+    pub(super) fn feature_of(
+        &self,
+        mut points: impl Iterator<Item = Vector3<f64>>,
+    ) -> Option<Feature> {
+        let first = points.next()?;
+        let corner = Feature { at: first, line: Vector3::zeros(), rim: None };
+        if let Shape::Cylinder(radius, half) = self.shape {
+            let axis = self.pose.rotation.column(2).into_owned();
+            let is_above = |x: Vector3<f64>| axis.dot(&(x - self.pose.centre)) > 0.0;
+            let side = is_above(first);
+            let (at, line) = if points.all(|x| is_above(x) == side) {
+                (axis * if side { half } else { -half }, Vector3::zeros())
+            } else {
+                (Vector3::zeros(), axis * half)
+            };
+            return Some(Feature { at: self.pose.centre + at, line, rim: Some((axis, radius)) });
+        }
+        // A corner is found with the same bits each time.
+        let mut others = points.filter(|x| *x != first);
+        let Some(second) = others.next() else { return Some(corner) };
+        let is_edge = others.all(|x| x == second);
+        is_edge.then(|| Feature {
+            at: (first + second) / 2.0,
+            line: (second - first) / 2.0,
+            rim: None,
+        })
+    }
+
     /// Both ends of the line that lies farthest along a direction, if that is a line across it.
     pub(super) fn edge(&self, direction: &Vector3<f64>) -> Option<[Vector3<f64>; 2]> {
         let local = self.pose.rotation.tr_mul(direction);
@@ -292,12 +327,11 @@ impl<'a> Core<'a> {
 
 /// The corner that lies farthest along a direction; of equal ones the first.
 pub(super) fn farthest(corners: &[Vector3<f64>], direction: &Vector3<f64>) -> Vector3<f64> {
-    let mut best = (f64::NEG_INFINITY, Vector3::zeros());
-    for corner in corners {
+    // An index is kept without a branch.
+    let (mut most, mut at) = (f64::NEG_INFINITY, 0);
+    for (i, corner) in corners.iter().enumerate() {
         let along = corner.dot(direction);
-        if along > best.0 {
-            best = (along, *corner);
-        }
+        (most, at) = if along > most { (along, i) } else { (most, at) };
     }
-    best.1
+    corners.get(at).copied().unwrap_or_default()
 }

@@ -3,6 +3,7 @@
 use nalgebra::{Matrix3, Vector3};
 
 use super::core::Core;
+use super::rims::Feature;
 use super::segments;
 
 /// Most steps; polytopes take some ten.
@@ -21,6 +22,13 @@ pub(super) struct Nearest {
     pub(super) second: Vector3<f64>,
     /// From the second to the first [m].
     pub(super) apart: Vector3<f64>,
+}
+
+/// The end of a search.
+pub(super) enum Found<T> {
+    Points(Nearest),
+    /// What ended it before.
+    Early(T),
 }
 
 /// A difference of two points, and the points.
@@ -57,12 +65,29 @@ impl<'a> Search<'a> {
     /// References: E. Gilbert, D. Johnson, S. Keerthi, *A fast procedure for computing the distance
     /// between complex objects in three-dimensional space* (1988).
     pub(super) fn nearest(&mut self, shift: &Vector3<f64>) -> Option<Nearest> {
+        match self.nearest_or(shift, [], |_, _| None::<std::convert::Infallible>)? {
+            Found::Points(points) => Some(points),
+            Found::Early(never) => match never {},
+        }
+    }
+
+    /// As [`Self::nearest`]; `finish` may end the search early, from the features that hold the
+    /// nearest points and their difference. It is asked when a step gains less than each of `gains`
+    /// of the square of the distance.
+    pub(super) fn nearest_or<T, const N: usize>(
+        &mut self,
+        shift: &Vector3<f64>,
+        gains: [f64; N],
+        mut finish: impl FnMut([Feature; 2], &Vector3<f64>) -> Option<T>,
+    ) -> Option<Found<T>> {
+        let mut gains = gains.into_iter().peekable();
         let Self { a, b, simplex } = self;
         let least = OVERLAP * (a.size() + b.size());
         if let (Some((p, u)), Some((q, w))) = (a.line(), b.line()) {
             let (first, second) = segments::nearest((p, &u), (&(q + shift), &w));
             let apart = first - second;
-            return (apart.norm() > least).then_some(Nearest { first, second, apart });
+            let points = Nearest { first, second, apart };
+            return (apart.norm() > least).then_some(Found::Points(points));
         }
         let at = |direction: &Vector3<f64>| {
             let (first, second) = (a.support(&-direction), b.support(direction));
@@ -87,8 +112,15 @@ impl<'a> Search<'a> {
                 return None;
             }
             let next = at(&best.apart);
-            if squared - best.apart.dot(&next.apart) <= ROUNDING * squared {
+            let gain = squared - best.apart.dot(&next.apart);
+            if gain <= ROUNDING * squared {
                 break;
+            }
+            if gains.next_if(|asked| gain <= asked * squared).is_some()
+                && let Some(features) = simplex.features(a, b)
+                && let Some(end) = finish(features, &best.apart)
+            {
+                return Some(Found::Early(end));
             }
             simplex.push(next);
             let found = simplex.nearest(simplex.len - 1)?;
@@ -105,7 +137,7 @@ impl<'a> Search<'a> {
             point.first += vertex.first * weight;
             point.second += vertex.second * weight;
         }
-        Some(point)
+        Some(Found::Points(point))
     }
 }
 
@@ -124,6 +156,13 @@ struct Point {
 }
 
 impl Simplex {
+    /// The features of both cores that hold the vertices, where they are no faces.
+    fn features(&self, a: &Core<'_>, b: &Core<'_>) -> Option<[Feature; 2]> {
+        let vertices = &self.vertices[..self.len];
+        let first = a.feature_of(vertices.iter().map(|vertex| vertex.first))?;
+        Some([first, b.feature_of(vertices.iter().map(|vertex| vertex.second))?])
+    }
+
     fn push(&mut self, vertex: Vertex) {
         self.vertices[self.len] = vertex;
         self.len += 1;

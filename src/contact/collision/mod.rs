@@ -20,8 +20,8 @@
 //! (Sutherland and Hodgman), which gives a polygon of up to eight corners; under two edges there is
 //! one witness. An edge must be better than the faces by a margin, and a face of the second better
 //! than the first's by another, so that resting solids have the same witnesses step after step. For
-//! cuboids that are apart the nearest points are searched too, among all corners and edges, as they
-//! need not be under a face.
+//! cuboids that are apart, a witness whose gap is their separation is the nearest; if there is none,
+//! the nearest points are searched too, as they need not be under a face.
 //!
 //! # Other convex solids
 //!
@@ -29,9 +29,10 @@
 //! none. The nearest points of two such cores that are apart give the normal (Gilbert, Johnson and
 //! Keerthi). Where they nearly touch or overlap it is the best of the normals of faces, the line of
 //! centres, and the directions of nearest points after the second was drawn back; so bodies at rest
-//! keep the normal of a face, to the last bit. Over a face the other's facing face or line is
-//! clipped, two parallel lines meet in two points, and all else in one. Nothing is kept from call
-//! to call. The cap of a cylinder counts as a polygon of 16 corners, the lowest of them exact.
+//! keep the normal of a face, to the last bit. If one is a cylinder, Newton's method on the
+//! direction ends each search, and its answer is certified. Over a face the other's facing face or
+//! line is clipped, two parallel lines meet in two points, and all else in one. Nothing is kept from
+//! call to call. The cap of a cylinder counts as a polygon of 16 corners, the lowest of them exact.
 //!
 //! # References
 //! S. Gottschalk, M. Lin, D. Manocha, *OBBTree* (1996), for the axes; C. Ericson, *Real-Time
@@ -44,6 +45,7 @@ mod core;
 mod gjk;
 mod plane;
 mod polytope;
+mod rims;
 mod segments;
 mod terrain;
 
