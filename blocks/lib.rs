@@ -41,6 +41,7 @@ pub mod sources;
 
 pub mod buses;
 mod files;
+pub mod run_warnings;
 mod signal;
 
 #[cfg(test)]

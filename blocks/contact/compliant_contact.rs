@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::buses::{ContactPoints, ContactPointsBus, contact_points, refuse_restitution};
 use crate::contact::friction_cone::{Friction, friction_of};
+use crate::run_warnings::MAKES_ENERGY;
 
 /// Contact forces from penetration and slip: spring-dampers with smooth friction. No optimisation
 /// problem is solved.
@@ -283,7 +284,7 @@ impl Block for CompliantContact {
                 "contact forces gave {given:.3e} J, and {had:.3e} J was stored or taken: the step \
                  is too long for their stiffness and damping; `ImplicitContact` has the same law"
             );
-            let (name, steps) = ("makes-energy".into(), state.steps);
+            let (name, steps) = (MAKES_ENERGY.to_string(), state.steps);
             report.warnings.push(Warning { name, t, steps, message });
         }
     }

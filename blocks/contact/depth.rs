@@ -4,6 +4,8 @@
 use legwork_block::{Report, Warning};
 use serde::{Deserialize, Serialize};
 
+use crate::run_warnings;
+
 /// Depth from which a contact is told [m]: no foot or box that is as stiff as it looks sinks in as
 /// far.
 const DEEP: f64 = 0.01;
@@ -97,7 +99,7 @@ impl DepthWatch {
              contacts of all its links",
             100.0 * depth
         );
-        let (name, steps) = ("below-the-ground".into(), self.base_steps);
+        let (name, steps) = (run_warnings::BELOW_THE_GROUND.to_string(), self.base_steps);
         report.common_warnings.push(Warning { name, t, steps, message });
     }
 
@@ -113,18 +115,21 @@ impl DepthWatch {
         let Some((t, Deep { way, contact, depth, speed })) = self.first else { return };
         let depth = 1e3 * depth;
         let (name, message) = match way {
-            Way::Starts => {
-                ("starts-inside", format!("contact {contact} starts {depth:.3} mm inside"))
-            }
+            Way::Starts => (
+                run_warnings::STARTS_INSIDE,
+                format!("contact {contact} starts {depth:.3} mm inside"),
+            ),
             Way::Enters => (
-                "enters-in-one-step",
+                run_warnings::ENTERS_IN_ONE_STEP,
                 format!(
                     "contact {contact} went {depth:.3} mm into the surface within a step, at \
                      {speed:.3} m/s: too fast for it"
                 ),
             ),
-            Way::Sinks => ("sinks-in", format!("contact {contact} sank in by {depth:.3} mm")),
+            Way::Sinks => {
+                (run_warnings::SINKS_IN, format!("contact {contact} sank in by {depth:.3} mm"))
+            }
         };
-        report.warnings.push(Warning { name: name.into(), t, steps: self.steps, message });
+        report.warnings.push(Warning { name: name.to_string(), t, steps: self.steps, message });
     }
 }

@@ -5,6 +5,7 @@ use legwork_mechanics::Model;
 use serde::{Deserialize, Serialize};
 
 use crate::robot::model::RobotModel;
+use crate::run_warnings::PAST_EFFORT_LIMIT;
 
 /// How far beyond its effort a torque is told [1].
 const STRONG: f64 = 1.01;
@@ -65,7 +66,7 @@ impl EffortWatch {
         let Some((t, Beyond { joint, found, limit })) = self.first else { return };
         let name = model.joint_velocity_names().nth(joint as usize).unwrap_or("");
         report.warnings.push(Warning {
-            name: "past-effort-limit".into(),
+            name: PAST_EFFORT_LIMIT.to_string(),
             t,
             steps: self.steps,
             message: format!(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use legwork_block::quantity::Tensor;
 use legwork_block::{
     Diagnostic, ExpressionSignal, PortUnit, Ports, Scope, SegmentKind, SignalPath, SignalResolver,
-    SymbolicUnit, Type, Unit, Value, Var, is_constant, nearest, parameters,
+    SymbolicUnit, Type, Unit, Value, Var, code, is_constant, nearest, parameters,
 };
 
 /// The most elements of an input.
@@ -315,7 +315,7 @@ fn number(name: &str) -> Option<u32> {
 impl SignalResolver for Found<'_> {
     fn resolve(&mut self, path: &SignalPath) -> Result<ExpressionSignal, Diagnostic> {
         let kinds: Vec<SegmentKind> = path.segments.iter().map(|s| s.kind.clone()).collect();
-        let error = |message: String| Diagnostic::error("unknown-name", path.span, message);
+        let error = |message: String| Diagnostic::error(code::UNKNOWN_NAME, path.span, message);
         let Some((SegmentKind::Name(name), rest)) = kinds.split_first() else {
             return Err(error(format!("expected the name of an input, found `{path}`")));
         };
@@ -350,7 +350,7 @@ impl SignalResolver for Found<'_> {
         let len = longest.chain(self.names.length(name)).max().unwrap_or(0);
         if len > MOST_ELEMENTS {
             let message = format!("`{path}` needs {len} elements, more than {MOST_ELEMENTS}");
-            return Err(Diagnostic::error("expression-size", path.span, message));
+            return Err(Diagnostic::error(code::EXPRESSION_SIZE, path.span, message));
         }
         let count = match rest {
             [SegmentKind::Range(from, to)] => to.unwrap_or(len).saturating_sub(*from),
@@ -360,7 +360,7 @@ impl SignalResolver for Found<'_> {
         if self.seen.insert(path.to_string()) && !(self.spend)(count) {
             let message =
                 format!("`{path}` reads {count} elements, more than the diagram may have");
-            return Err(Diagnostic::error("expression-size", path.span, message));
+            return Err(Diagnostic::error(code::EXPRESSION_SIZE, path.span, message));
         }
         self.signal(name, rest).ok_or_else(|| {
             let message = format!("`{path}` does not fit the other uses or the length of `{name}`");

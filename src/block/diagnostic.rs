@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::code::{self, Code};
+
 /// A file of one compilation, an index into its list of sources.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default,
@@ -61,8 +63,8 @@ pub struct Label {
 pub struct Diagnostic {
     /// Error or warning.
     pub severity: Severity,
-    /// Stable kebab-case name of the kind of mistake, such as `unknown-port`.
-    pub code: &'static str,
+    /// The kind of mistake.
+    pub code: Code,
     /// One sentence in lower case: what was expected, what was found.
     pub message: String,
     /// The place of the mistake.
@@ -75,11 +77,15 @@ pub struct Diagnostic {
     /// a one out.
     #[serde(skip)]
     pub follows: bool,
+    /// The missing thing that it is about. Mistakes with one code about one subject are one
+    /// mistake: the later places are added to the first.
+    #[serde(skip)]
+    pub subject: Option<String>,
 }
 
 impl Diagnostic {
     /// An error at `span`.
-    pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Self {
+    pub fn error(code: Code, span: Span, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
             code,
@@ -88,11 +94,12 @@ impl Diagnostic {
             secondary: Vec::new(),
             hints: Vec::new(),
             follows: false,
+            subject: None,
         }
     }
 
     /// A warning at `span`.
-    pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Self {
+    pub fn warning(code: Code, span: Span, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, span, message) }
     }
 
@@ -107,6 +114,13 @@ impl Diagnostic {
     #[must_use]
     pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
         self.secondary.push(Label { span, text: text.into() });
+        self
+    }
+
+    /// States the missing thing that it is about.
+    #[must_use]
+    pub fn about(mut self, subject: impl Into<String>) -> Self {
+        self.subject = Some(subject.into());
         self
     }
 
@@ -137,10 +151,24 @@ impl Diagnostics {
     /// How many are told; one more says that there are others.
     pub const MOST: usize = 200;
 
+    /// How many places one mistake shows.
+    const PLACES: usize = 8;
+
     /// Adds one, unless the very same is there already or it only follows from another. Those
-    /// after the first [`Self::MOST`] are not told one by one.
+    /// after the first [`Self::MOST`] are not listed one by one.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if diagnostic.follows || self.list.contains(&diagnostic) {
+            return;
+        }
+        let Diagnostic { code, severity, subject, primary, .. } = &diagnostic;
+        let is_same = |one: &&mut Diagnostic| {
+            subject.is_some()
+                && (&one.subject, one.code, one.severity) == (subject, *code, *severity)
+        };
+        if let Some(first) = self.list.iter_mut().find(is_same) {
+            if first.secondary.len() < Self::PLACES - 1 {
+                first.secondary.push(Label { span: primary.span, text: "here too".to_owned() });
+            }
             return;
         }
         let Some(last) = self.list.get_mut(Self::MOST) else {
@@ -148,7 +176,7 @@ impl Diagnostics {
                 self.list.push(diagnostic);
             } else {
                 let message = format!("there are more than {} mistakes", Self::MOST);
-                let more = Diagnostic::error("too-many", diagnostic.primary.span, message);
+                let more = Diagnostic::error(code::TOO_MANY, diagnostic.primary.span, message);
                 let more = more.hint("mend those above first: the others are not shown");
                 self.list.push(Diagnostic { severity: diagnostic.severity, ..more });
             }
@@ -225,23 +253,31 @@ impl IntoIterator for Diagnostics {
 
 /// Letters of the longest names that are compared: what is longer is no slip of the keyboard.
 const LONGEST: usize = 64;
+/// Letters of the shortest abbreviation.
+const ABBREVIATION: usize = 3;
 /// Comparisons of letters after which no more names are looked at.
 const MOST_WORK: usize = 1 << 16;
 
 /// The nearest of `names` to `found` by edit distance, if it is near enough to be a typing error:
 /// at most a third of the longer word's letters changed, or equal without case. Of two letters one
-/// may change, but not the first: `on` is no `in`. Of names of more than 64 letters none is near,
-/// and of very many only the first are looked at.
+/// may change, but not the first: `on` is no `in`. Otherwise it is the only name of which `found`
+/// is the beginning, from three letters on. Of names of more than 64 letters none is near, and of
+/// very many only the first are looked at.
 pub fn nearest<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     if found.len() > LONGEST {
         return None;
     }
+    let mut longer = None;
+    let mut longer_count = 0;
     let lower = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<Vec<char>>();
     let wanted = lower(found);
     let mut best: Option<(usize, &str)> = None;
     let mut work = 0;
     for name in names.into_iter().filter(|name| name.len() <= LONGEST) {
         let near = found.len().max(name.len()).div_ceil(3);
+        if found.len() >= ABBREVIATION && name.starts_with(found) {
+            (longer, longer_count) = (Some(name), longer_count + 1);
+        }
         // Of several that are as near the first one counts.
         let most = match best {
             Some((0, _)) => break,
@@ -263,7 +299,7 @@ pub fn nearest<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> Opt
             break;
         }
     }
-    best.map(|(_, name)| name)
+    best.map(|(_, name)| name).or(longer.filter(|_| longer_count == 1))
 }
 
 /// Edit distance with swaps of neighbours (optimal string alignment), if it is at most `most`;
@@ -317,6 +353,8 @@ mod tests {
         assert_eq!(nearest("kd", names), Some("kp"));
         assert_eq!(nearest("on", ["in", "by"]), None);
         assert_eq!(nearest("og", ["go", "no"]), Some("go"));
+        assert_eq!(nearest("expr", ["lengths", "expression"]), Some("expression"));
+        assert_eq!(nearest("pos", ["position_x", "position_y"]), None);
         assert_eq!(nearest("kp", ["KP", "kp"]), Some("KP"), "the first of those that are as near");
     }
 
@@ -333,15 +371,26 @@ mod tests {
     }
 
     #[test]
+    fn places_of_one_mistake_are_together() {
+        let mut all = Diagnostics::default();
+        for (i, name) in ["a", "b", "a", "a"].into_iter().enumerate() {
+            let span = Span::new(FileId(0), i, i);
+            all.push(Diagnostic::error(code::UNKNOWN_BLOCK, span, name).about(name));
+        }
+        let found: Vec<_> = all.iter().map(|one| (&*one.message, one.secondary.len())).collect();
+        assert_eq!(found, [("a", 2), ("b", 0)]);
+    }
+
+    #[test]
     fn the_last_of_very_many_says_that_there_are_more() {
         let mut all = Diagnostics::default();
         let span = |i| Span::new(FileId(0), i, i);
         for i in 0..2 * Diagnostics::MOST {
-            all.push(Diagnostic::warning("code", span(i), "message"));
+            all.push(Diagnostic::warning(code::SYNTAX, span(i), "message"));
         }
         assert_eq!(all.len(), Diagnostics::MOST + 1);
         assert!(!all.has_errors());
-        all.push(Diagnostic::error("code", span(0), "an error"));
+        all.push(Diagnostic::error(code::SYNTAX, span(0), "an error"));
         assert_eq!(all.len(), Diagnostics::MOST + 1);
         assert!(all.has_errors(), "one that is not told counts");
     }

@@ -129,6 +129,7 @@ extern crate self as legwork_block;
 
 mod binder;
 mod block;
+pub mod code;
 mod conditional;
 mod declaration;
 mod diagnostic;

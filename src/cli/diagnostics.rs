@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
-use legwork_block::{Diagnostic, Diagnostics, FileId, Label, Severity, marked};
+use legwork_block::{Diagnostic, Diagnostics, FileId, Label, Severity, code, marked};
 use legwork_diagram::render::SourceMap;
 use legwork_study::{Findings, RunFault, relative};
 
@@ -43,7 +43,7 @@ fn clean(diagnostic: &Diagnostic) -> Diagnostic {
 
 /// Says a fault and shows its block.
 pub(crate) fn say_fault(fault: &RunFault, sources: &SourceMap) {
-    let mut diagnostic = Diagnostic::error("fault", fault.span, fault.to_string());
+    let mut diagnostic = Diagnostic::error(code::FAULT, fault.span, fault.to_string());
     diagnostic.hints.clone_from(&fault.hints);
     say(&diagnostic, sources);
 }
@@ -71,8 +71,9 @@ fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> 
         marks.entry((file != main, file)).or_default().push(mark(kind, label, sources));
     }
     let text = |file| marked(sources.text(file));
-    let mut group: Group<'_> =
-        Group::with_title(level.primary_title(diagnostic.message.as_str()).id(diagnostic.code));
+    let mut group: Group<'_> = Group::with_title(
+        level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.name()),
+    );
     for ((_, file), annotations) in marks {
         let snippet = Snippet::source(text(file))
             .path(console::clean(relative(sources.name(file))))
@@ -113,7 +114,7 @@ mod tests {
         let mask = sources.add("mask.ron", b"Mask(\n  a: 1,\n)\n");
         let main = sources.add("main.ron", "Diagram(é: 2)\n".as_bytes());
         let diagnostic =
-            Diagnostic::error("unknown-field", Span::new(main, 8, 10), "no such field")
+            Diagnostic::error(code::UNKNOWN_FIELD, Span::new(main, 8, 10), "no such field")
                 .label("here")
                 .also(Span::new(mask, 8, 9), "declared here")
                 .hint("leave it out");
@@ -132,7 +133,8 @@ mod tests {
         let before = "/*\u{9b}31m \u{61c}\u{202e}\u{2066}*/ ";
         let file = sources.add("a.ron", format!("{before}wrong").as_bytes());
         let span = Span::new(file, before.len(), before.len() + 5);
-        let text = render(&Diagnostic::error("code", span, "no"), &sources, &Renderer::plain());
+        let text =
+            render(&Diagnostic::error(code::SYNTAX, span, "no"), &sources, &Renderer::plain());
         assert!(!text.replace('\n', "").contains(legwork_block::is_hidden), "{text:?}");
         let line = |part: &str| text.lines().find(|line| line.contains(part)).unwrap_or_default();
         let column = |part: &str| line(part).split(part).next().map(|left| left.chars().count());
@@ -144,14 +146,14 @@ mod tests {
         let mut sources = SourceMap::default();
         let file = sources.add("a.ron", "é".as_bytes());
         for (start, end) in [(0, 0), (1, 1), (1, 9), (7, 9), (2, 2)] {
-            let diagnostic = Diagnostic::warning("code", Span::new(file, start, end), "text");
+            let diagnostic = Diagnostic::warning(code::SYNTAX, Span::new(file, start, end), "text");
             let text = render(&diagnostic, &sources, &Renderer::plain());
             assert!(text.contains("a.ron:1:"), "{text}");
         }
         let empty = sources.add("empty.ron", b"");
-        let nowhere = Diagnostic::error("code", Span::new(empty, 0, 0), "text");
+        let nowhere = Diagnostic::error(code::SYNTAX, Span::new(empty, 0, 0), "text");
         assert!(render(&nowhere, &sources, &Renderer::plain()).contains("empty.ron"));
-        let missing = Diagnostic::error("code", Span::new(FileId(99), 3, 5), "text");
+        let missing = Diagnostic::error(code::SYNTAX, Span::new(FileId(99), 3, 5), "text");
         assert!(render(&missing, &sources, &Renderer::plain()).contains("text"));
     }
 }

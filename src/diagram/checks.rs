@@ -1,6 +1,6 @@
 //! What is recorded and what is checked: paths → places in the arena.
 
-use legwork_block::{Compiled, Diagnostic, Diagnostics, Expression, Slot, Span, Type, Unit};
+use legwork_block::{Compiled, Diagnostic, Diagnostics, Expression, Slot, Span, Type, Unit, code};
 use legwork_program::{Check, JudgeValue, LogChannel, Rate, Ratio, SignalRef};
 
 use crate::conditions::{JUDGED_INSIDE, Judged, Readable, Resolver, Windows};
@@ -65,7 +65,7 @@ pub(crate) fn log_channels(
                 Some(period) => Rate::Periodic { period, offset: 0 },
                 None => {
                     let message = format!("expected a period above zero, found {period}");
-                    diagnostics.push(Diagnostic::error("out-of-range", span, message));
+                    diagnostics.push(Diagnostic::error(code::OUT_OF_RANGE, span, message));
                     continue;
                 }
             },
@@ -174,7 +174,7 @@ pub(crate) fn compile(
             if !condition.is_boolean() {
                 let message =
                     format!("check `{}` expected a condition, found a number", entry.name);
-                let found = Diagnostic::error("wrong-type", at, message);
+                let found = Diagnostic::error(code::WRONG_TYPE, at, message);
                 diagnostics.push(found.hint("compare it: `… > 0.2`"));
                 return None;
             }
@@ -187,7 +187,8 @@ pub(crate) fn compile(
             let message = format!("check `{}` reads no signal: it never changes", entry.name);
             let hint = "a signal is its path without quotes: `=plant.y < 0.2`; what parameters \
                         may be is said by `Param(min:, max:)`";
-            diagnostics.push(Diagnostic::warning("constant-check", entry.span, message).hint(hint));
+            diagnostics
+                .push(Diagnostic::warning(code::CONSTANT_CHECK, entry.span, message).hint(hint));
         }
         let Some(tolerance) = tolerance(entry, &that, diagnostics) else { continue };
         let (after, until) = windows(entry.after, entry.until);
@@ -210,7 +211,7 @@ pub(crate) fn compile(
 fn tolerance(entry: &CheckEntry, that: &Compiled, diagnostics: &mut Diagnostics) -> Option<f64> {
     let Some(((value, unit), span)) = entry.tolerance else { return Some(0.0) };
     let mut wrong = |message: String| {
-        diagnostics.push(Diagnostic::error("bad-tolerance", span, message));
+        diagnostics.push(Diagnostic::error(code::BAD_TOLERANCE, span, message));
         None
     };
     if !(value >= 0.0 && value.is_finite()) {
@@ -235,7 +236,7 @@ fn tolerance(entry: &CheckEntry, that: &Compiled, diagnostics: &mut Diagnostics)
             "the condition compares values {first}{others} and {last}, and a tolerance has one unit"
         );
         let hint = "make a check of each comparison, with a tolerance of its own";
-        diagnostics.push(Diagnostic::error("bad-tolerance", span, message).hint(hint));
+        diagnostics.push(Diagnostic::error(code::BAD_TOLERANCE, span, message).hint(hint));
         return None;
     }
     let Some(&compared) = units.first() else { return Some(value) };
@@ -246,7 +247,7 @@ fn tolerance(entry: &CheckEntry, that: &Compiled, diagnostics: &mut Diagnostics)
         None if value > 0.0 && compared != Unit::ONE => {
             let message = format!("expected a tolerance in {compared}, found {value}");
             let hint = format!("with its unit: tolerance: \"{} {compared}\"", short(value));
-            diagnostics.push(Diagnostic::error("bad-tolerance", span, message).hint(hint));
+            diagnostics.push(Diagnostic::error(code::BAD_TOLERANCE, span, message).hint(hint));
             None
         }
         _ => Some(value),

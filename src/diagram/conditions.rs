@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use legwork_block::{
     Compiled, Diagnostic, Expression, ExpressionSignal, Place, Programs, Scope, SignalPath,
-    SignalResolver, Slot, Span, SymbolicUnit, Type, Unit, Var, parse_unit,
+    SignalResolver, Slot, Span, SymbolicUnit, Type, Unit, Var, code, parse_unit,
 };
 use legwork_program::{JudgeValue, TIME_SLOT};
 
@@ -19,7 +19,7 @@ use crate::select::select;
 use crate::units::check_alone;
 
 /// What is said of a check that reads the section `judge:` of a diagram inside.
-pub(crate) const JUDGED_INSIDE: &str = "judge-of-part";
+pub(crate) const JUDGED_INSIDE: code::Code = code::JUDGE_OF_PART;
 
 /// Elements up to which those of a vector without known unit may have several.
 const MOST_UNITS: u32 = 256;
@@ -130,7 +130,7 @@ impl<'n> Resolver<'n> {
             _ => {
                 let message =
                     format!("expected a number or a truth value, found a list of {count}");
-                return Err(Box::new(Diagnostic::error("expression-type", span, message)));
+                return Err(Box::new(Diagnostic::error(code::EXPRESSION_TYPE, span, message)));
             }
         };
         check_alone(found, self.unknowns)?;
@@ -173,7 +173,7 @@ impl SignalResolver for Resolver<'_> {
         }
         if self.judged.later.iter().any(|value| value.name == text) {
             let message = format!("`{text}` does not stand above in `judge:`");
-            return Err(Diagnostic::error("judge-order", path.span, message)
+            return Err(Diagnostic::error(code::JUDGE_ORDER, path.span, message)
                 .hint("each value reads those above it, in the order of the file"));
         }
         if self.readable.names.is_judged_inside(self.frame, &text) {
@@ -201,7 +201,7 @@ impl SignalResolver for Resolver<'_> {
         let slots = ty.as_ref().and_then(|ty| places.slots(typed, &source, ty));
         let (Some(ty), Some(slots)) = (ty, slots) else {
             let message = format!("`{text}` cannot be used in a condition");
-            let found = Diagnostic::error("wrong-type", path.span, message);
+            let found = Diagnostic::error(code::WRONG_TYPE, path.span, message);
             // In a network with mistakes types may be open.
             return Err(Diagnostic { follows: matches!(places, Places::Nowhere(_)), ..found });
         };
@@ -221,7 +221,7 @@ impl SignalResolver for Resolver<'_> {
                 Ok(ExpressionSignal::Run { start, len, unit })
             }
             other => Err(Diagnostic::error(
-                "wrong-type",
+                code::WRONG_TYPE,
                 path.span,
                 format!("expected a number or a vector, found {other}: `{text}`"),
             )
@@ -236,7 +236,7 @@ impl SignalResolver for Resolver<'_> {
 
 /// What is not reported, as it follows from a mistake that is.
 fn follows(span: Span) -> Diagnostic {
-    Diagnostic { follows: true, ..Diagnostic::error("follows", span, "follows from a mistake") }
+    Diagnostic { follows: true, ..Diagnostic::error(code::FOLLOWS, span, "follows from a mistake") }
 }
 
 /// The mistakes of a path into a known network: no such field or element.

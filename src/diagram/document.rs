@@ -13,7 +13,7 @@
 mod literal;
 mod parser;
 
-use legwork_block::{Diagnostic, FileId, Node, Span};
+use legwork_block::{Diagnostic, FileId, Node, Span, code};
 
 /// Levels of brackets that may be nested.
 pub const DEPTH_LIMIT: usize = 100;
@@ -41,19 +41,20 @@ pub fn begins_with(bytes: &[u8], kind: &str) -> bool {
 
 /// The text without byte order mark.
 fn decode(file: FileId, bytes: &[u8]) -> Result<&str, Diagnostic> {
-    let whole = |code, message: &str| Err(Diagnostic::error(code, Span::new(file, 0, 0), message));
+    let whole =
+        |message: &str| Err(Diagnostic::error(code::ENCODING, Span::new(file, 0, 0), message));
     if u32::try_from(bytes.len()).is_err() {
-        return whole("encoding", "the file is larger than 4 GB");
+        return whole("the file is larger than 4 GB");
     }
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        return whole("encoding", "expected UTF-8, found UTF-16")
+        return whole("expected UTF-8, found UTF-16")
             .map_err(|found| found.hint("save the file as UTF-8"));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
         let message = format!("expected UTF-8, found byte 0x{:02x} at offset {at}", bytes[at]);
-        Diagnostic::error("encoding", Span::new(file, at, at + 1), message)
+        Diagnostic::error(code::ENCODING, Span::new(file, at, at + 1), message)
             .hint("save the file as UTF-8")
     })
 }

@@ -10,7 +10,9 @@ mod wire;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use legwork_block::{Diagnostic, Diagnostics, Feeds, PortUnit, Span, SymbolicUnit, Type, Var};
+use legwork_block::{
+    Diagnostic, Diagnostics, Feeds, PortUnit, Span, SymbolicUnit, Type, Var, code,
+};
 
 use crate::expand::{Assertion, LogEntry, Logged, Tree};
 use crate::ids::{BlockId, Id as _, IdVec, OutputId};
@@ -129,7 +131,7 @@ pub(crate) fn infer<'l>(
         let source = source_text(&inference.network.blocks, &wire.source);
         let message = format!("the type of `{source}` cannot be found out");
         diagnostics.push(
-            Diagnostic::error("unknown-type", wire.span, message)
+            Diagnostic::error(code::UNKNOWN_TYPE, wire.span, message)
                 .hint("connect the blocks before it to something of a known type"),
         );
     }
@@ -409,8 +411,9 @@ impl<'a> Inference<'a> {
                 if computes && self.solution.ty(&input.ty) == Type::Bool {
                     let path = &block.path;
                     let message = format!("`{path}.{}` expected a number, found Bool", input.name);
-                    diagnostics
-                        .push(Diagnostic::error("wrong-type", wire.span, message).hint(TRUTH_HINT));
+                    diagnostics.push(
+                        Diagnostic::error(code::WRONG_TYPE, wire.span, message).hint(TRUTH_HINT),
+                    );
                 }
             }
         }
@@ -428,7 +431,7 @@ impl<'a> Inference<'a> {
                 let message =
                     format!("the type of `{}.{}` cannot be found out", block.path, output.name);
                 diagnostics.push(
-                    Diagnostic::error("unknown-type", block.span, message)
+                    Diagnostic::error(code::UNKNOWN_TYPE, block.span, message)
                         .label(format!("so far: {ty}"))
                         .hint("connect it, or its inputs, to something of a known type"),
                 );

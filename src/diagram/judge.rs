@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use legwork_block::{Compiled, Diagnostic, Diagnostics, Expression, Type, Unit};
+use legwork_block::{Compiled, Diagnostic, Diagnostics, Expression, Type, Unit, code};
 use legwork_program::{JudgeValue, Reduction, SignalRef};
 
 use crate::conditions::{Judged, Readable, Resolver, Windows};
@@ -35,7 +35,7 @@ pub(crate) fn compile(
         let when: Option<Compiled> = when.flatten();
         let mut wrong = |span, message: &str| {
             let message = format!("`{}`: {message}", entry.name);
-            diagnostics.push(Diagnostic::error("wrong-type", span, message));
+            diagnostics.push(Diagnostic::error(code::WRONG_TYPE, span, message));
         };
         let is_time = entry.by.is_some_and(|by| by.is_of_condition());
         if is_time && !of.is_boolean() {

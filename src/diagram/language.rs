@@ -8,7 +8,7 @@ mod read;
 mod signature;
 mod value;
 
-use legwork_block::{Arguments, Diagnostic, Diagnostics, Name, Named, Node, NodeKind, Span};
+use legwork_block::{Arguments, Diagnostic, Diagnostics, Name, Named, Node, NodeKind, Span, code};
 
 pub(crate) use read::{Construct, Fields, Needed, Read};
 pub(crate) use value::{
@@ -167,13 +167,13 @@ pub(crate) use {construct, field_name, has, question, shared_fields};
 /// "expected …, found …" at a node.
 pub(crate) fn wrong_type(node: &Node, expected: &str) -> Diagnostic {
     let message = format!("expected {expected}, found {}", node.describe());
-    Diagnostic::error("wrong-type", node.span, message)
+    Diagnostic::error(code::WRONG_TYPE, node.span, message)
 }
 
 /// A field that is not among those that are `known`.
 pub(crate) fn unknown_field(name: &Name, known: &[&str]) -> Diagnostic {
     let message = format!("expected one of `{}`, found `{}`", known.join("`, `"), name.text);
-    Diagnostic::error("unknown-field", name.span, message)
+    Diagnostic::error(code::UNKNOWN_FIELD, name.span, message)
         .suggest(&name.text, known.iter().copied())
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use legwork_block::{
     ContinuousState, Declaration, Diagnostic, Diagnostics, Guard, InstanceIo, Manifold, PortTable,
-    Sizes, Slot, Span,
+    Sizes, Slot, Span, code,
 };
 use legwork_program::{
     ArenaSlot, Gate, GateId, HeldCopy, Loop, Node, NodeId, Part as StatePart, Placed, PoolId, Rate,
@@ -147,7 +147,7 @@ pub(crate) fn place(
                         "the states of `{}` and those before it are more than {ARENA_LIMIT}",
                         block.path
                     );
-                    diagnostics.push(Diagnostic::error("too-large", block.span, message));
+                    diagnostics.push(Diagnostic::error(code::TOO_LARGE, block.span, message));
                     return None;
                 };
                 state_len += placed.x.len as usize;
@@ -325,7 +325,7 @@ fn place_outputs(
                             "`{path}.{name}` and the signals before it are larger than \
                              {ARENA_LIMIT} numbers"
                         );
-                        diagnostics.push(Diagnostic::error("too-large", block.span, message));
+                        diagnostics.push(Diagnostic::error(code::TOO_LARGE, block.span, message));
                         return None;
                     }
                     None => {

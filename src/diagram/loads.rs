@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use legwork_block::{Diagnostic, Diagnostics};
+use legwork_block::{Diagnostic, Diagnostics, code};
 
 use crate::ids::{BlockId, Id, OutputId};
 use crate::listing::port_path;
@@ -44,7 +44,7 @@ pub(crate) fn warn_missing(network: &Network, diagnostics: &mut Diagnostics) {
                     None => format!("connect `{name}` here too"),
                 };
                 diagnostics
-                    .push(Diagnostic::warning("missing-load", block.span, message).hint(hint));
+                    .push(Diagnostic::warning(code::MISSING_LOAD, block.span, message).hint(hint));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Characters that look like those of the language, as word processors and other keyboards write
 //! them.
 
-use legwork_block::{Diagnostic, Severity};
+use legwork_block::{Diagnostic, Severity, code};
 
 use crate::render::SourceMap;
 
@@ -92,7 +92,7 @@ pub(crate) fn explain(found: &mut Diagnostic, sources: &SourceMap) {
     let (Some((c, meant)), Severity::Error) = (first, found.severity) else { return };
     let code = c as u32;
     let hint = match meant {
-        Meant::Text('\'') if found.code == "syntax" => {
+        Meant::Text('\'') if found.code == code::SYNTAX => {
             format!("`{c}` (U+{code:04X}) is no quotation mark here: type `\"`")
         }
         Meant::Text(typed) => {

@@ -6,7 +6,7 @@
 
 use std::fmt::Arguments;
 
-use legwork_block::{Diagnostic, Diagnostics, Sizes, Solver, Span};
+use legwork_block::{Diagnostic, Diagnostics, Sizes, Solver, Span, code};
 use legwork_program::{FunctionProgram, Loop, Node};
 
 use crate::layout::Layout;
@@ -73,7 +73,7 @@ pub(crate) fn check(
         who,
         if *most == total { "alone" } else { "most" },
     );
-    let mut found = Diagnostic::error("too-large", *at, message);
+    let mut found = Diagnostic::error(code::TOO_LARGE, *at, message);
     for (who, bytes, _) in all.iter().take(NAMED).filter(|(_, bytes, _)| *bytes > budget.bytes / 10)
     {
         found = found.hint(format!("{} for {who}", size(*bytes)));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use legwork_block::{Diagnostic, Diagnostics, FileId, Node, NodeKind, Place, Span, Text};
+use legwork_block::{Diagnostic, Diagnostics, FileId, Node, NodeKind, Place, Span, Text, code};
 
 use crate::loader::Loader;
 use crate::study::{self, StudyText};
@@ -69,7 +69,7 @@ pub(crate) fn document(
             Ok(found) => found,
             Err(message) => {
                 let span = on_command_line(loader, "--with", name).1;
-                diagnostics.push(Diagnostic::error("missing-file", span, message));
+                diagnostics.push(Diagnostic::error(code::MISSING_FILE, span, message));
                 continue;
             }
         };
@@ -125,7 +125,7 @@ impl Document {
             let message = format!(
                 "parameter `{name}` expected a quantity in {expected}, found one in {found}"
             );
-            let wrong = Diagnostic::error("unit-mismatch", new.span, message)
+            let wrong = Diagnostic::error(code::UNIT_MISMATCH, new.span, message)
                 .also(old.span, format!("`{name}` is in {expected} here"));
             (!expected.agrees(found)).then_some(wrong)
         });
@@ -136,7 +136,7 @@ impl Document {
 /// Names parameters that were set to another unit as the cause of unit errors, which only follow
 /// from them.
 pub(crate) fn blame(found: &mut Diagnostics, changed: Vec<Diagnostic>) {
-    let is_of_unit = |error: &Diagnostic| error.code == "unit-mismatch";
+    let is_of_unit = |error: &Diagnostic| error.code == code::UNIT_MISMATCH;
     let is_named = |wrong: &Diagnostic| {
         let of = wrong.primary.span;
         let is_at = |at: Span| at.file == of.file && of.start <= at.start && at.end <= of.end;

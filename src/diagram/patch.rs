@@ -2,7 +2,7 @@
 
 use legwork_block::{
     Arguments, Diagnostic, Diagnostics, Name, Named, Node, NodeField, NodeKind, Place, Scale, Span,
-    Text, Unit, parse_quantity, unit_as_written,
+    Text, Unit, code, parse_quantity, unit_as_written,
 };
 
 use crate::expand::{is_group, sections};
@@ -102,7 +102,7 @@ fn replace(document: &mut Node, entry: Entry<'_>, diagnostics: &mut Diagnostics)
         Some(old) => *old = value.clone(),
         None => diagnostics.push(
             Diagnostic::error(
-                "unknown-block",
+                code::UNKNOWN_BLOCK,
                 name_span,
                 format!("expected the name of a block, found `{name}`"),
             )
@@ -136,7 +136,7 @@ fn add(document: &mut Node, entry: Entry<'_>, diagnostics: &mut Diagnostics) {
     let Some(blocks) = field_mut(document, "blocks") else { return };
     if entry_of(blocks, name).is_some() {
         let message = format!("expected a name that is free, found the block `{name}`");
-        let diagnostic = Diagnostic::error("duplicate-key", name_span, message);
+        let diagnostic = Diagnostic::error(code::DUPLICATE_KEY, name_span, message);
         diagnostics.push(diagnostic.hint("`replace:` puts another block in its place"));
         return;
     }
@@ -159,7 +159,7 @@ fn set_checked(
             PathStep::Index(i) => names.push(i.to_string()),
             _ => {
                 return Err(Box::new(Diagnostic::error(
-                    "bad-path",
+                    code::BAD_PATH,
                     path.span,
                     format!("`{target}` names a part of a signal, not something of the diagram"),
                 )));
@@ -248,7 +248,7 @@ fn give_its_unit(old: &Node, value: &mut Node, name: &str) -> Result<(), Box<Dia
             let text = old[0].text().unwrap_or_default();
             let message = format!("expected a number with a unit, as \"{text}\", found one alone");
             return Err(Box::new(
-                Diagnostic::error("missing-unit", value.span, message)
+                Diagnostic::error(code::MISSING_UNIT, value.span, message)
                     .also(old[0].span, format!("`{name}` is written so"))
                     .hint("the unit has a prefix: with none, either could be meant"),
             ));
@@ -349,7 +349,7 @@ fn step_into<'n>(
         return match (index, &mut node.kind) {
             (Some(i), NodeKind::List(items)) => Ok(&mut items[i]),
             _ => Err(Box::new(Diagnostic::error(
-                "bad-path",
+                code::BAD_PATH,
                 span,
                 format!("expected an index below {count}, found `{name}`"),
             ))),
@@ -362,7 +362,7 @@ fn step_into<'n>(
             Some(found) => Ok(found),
             None => Err(Box::new(
                 Diagnostic::error(
-                    "unknown-name",
+                    code::UNKNOWN_NAME,
                     span,
                     format!("nothing is called `{name}` there"),
                 )
@@ -379,7 +379,7 @@ fn step_into<'n>(
     if let Some(holder) = holder {
         return field_mut(node, holder)
             .and_then(|map| entry_of(map, name))
-            .ok_or_else(|| Box::new(Diagnostic::error("bad-path", span, "nothing is there")));
+            .ok_or_else(|| Box::new(Diagnostic::error(code::BAD_PATH, span, "nothing is there")));
     }
     let settable = matches!(
         node.kind,
@@ -388,14 +388,14 @@ fn step_into<'n>(
     );
     if !settable {
         let message = format!("`{name}` cannot be set in {}", node.describe());
-        return Err(Box::new(Diagnostic::error("bad-path", span, message)));
+        return Err(Box::new(Diagnostic::error(code::BAD_PATH, span, message)));
     }
     if node.field(name).is_none() {
         if !last {
             let names: Vec<String> = node.fields().iter().map(|f| f.name.text.clone()).collect();
             let message = format!("nothing is called `{name}` there");
             return Err(Box::new(
-                Diagnostic::error("unknown-name", span, message)
+                Diagnostic::error(code::UNKNOWN_NAME, span, message)
                     .suggest(name, names.iter().map(String::as_str)),
             ));
         }
@@ -403,7 +403,7 @@ fn step_into<'n>(
     }
     field_mut(node, name).ok_or_else(|| {
         let message = format!("`{name}` cannot be set there");
-        Box::new(Diagnostic::error("bad-path", span, message))
+        Box::new(Diagnostic::error(code::BAD_PATH, span, message))
     })
 }
 
@@ -416,7 +416,7 @@ fn unknown_start(document: &Node, name: &str, span: Span) -> Diagnostic {
         let message = format!("`{name}` is a parameter, which has no parts");
         let hint =
             format!("set `{name}` itself, or what is declared of it, as `params.{name}.min`");
-        return Diagnostic::error("bad-path", span, message).hint(hint);
+        return Diagnostic::error(code::BAD_PATH, span, message).hint(hint);
     }
     let named = ["blocks", "judge", PARAMS, VARIANTS].map(keys).concat();
     let mut known: Vec<&str> = named.iter().map(String::as_str).collect();
@@ -424,7 +424,7 @@ fn unknown_start(document: &Node, name: &str, span: Span) -> Diagnostic {
         known.push(section);
     }
     let message = format!("expected a block, a parameter or a section, found `{name}`");
-    Diagnostic::error("unknown-block", span, message).suggest(name, known)
+    Diagnostic::error(code::UNKNOWN_BLOCK, span, message).suggest(name, known)
 }
 
 fn add_field(node: &mut Node, name: &str, span: Span) {

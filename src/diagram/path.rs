@@ -1,6 +1,6 @@
 //! The one path syntax: `block.port.field[2..5]`, `foot[FL_foot].point.gap`, `^port`.
 
-use legwork_block::{Diagnostic, Place, Span};
+use legwork_block::{Diagnostic, Place, Span, code};
 use smallvec::SmallVec;
 
 use crate::network::Select;
@@ -50,7 +50,7 @@ impl PathStep<'_> {
 pub(crate) fn parse<'t>(text: &'t str, place: &Place) -> Result<SignalText<'t>, Diagnostic> {
     let error = |at: usize, message: String| {
         let end = (at + 1).min(text.len()).max(at);
-        Diagnostic::error("bad-path", place.part(at.min(text.len()), end), message)
+        Diagnostic::error(code::BAD_PATH, place.part(at.min(text.len()), end), message)
             .hint("write `block.port`, `block.port.field[2..5]` or `foreach[key].block.port`")
     };
     let mut steps = SmallVec::new();

@@ -1,6 +1,6 @@
 //! The ports of the diagram that runs, placed (semantics 11).
 
-use legwork_block::{Diagnostic, Diagnostics};
+use legwork_block::{Diagnostic, Diagnostics, code};
 use legwork_program::{Edge, InputPort, NodeId, OutputPort, SignalRef};
 
 use crate::checks::{Signals, placed, source_type, source_units};
@@ -81,7 +81,7 @@ pub(crate) fn warn_unread(
         if !wired && !handed_on {
             let message = format!("nothing reads the input `{}`", input.name);
             diagnostics.push(
-                Diagnostic::warning("unused-input", input.span, message)
+                Diagnostic::warning(code::UNUSED_INPUT, input.span, message)
                     .hint(format!("blocks read it as \"^{}\"", input.name)),
             );
         }

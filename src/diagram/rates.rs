@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use legwork_block::{Diagnostic, Diagnostics, RateRule, Span};
+use legwork_block::{Diagnostic, Diagnostics, RateRule, Span, code};
 use legwork_program::{Rate, Ratio};
 
 use crate::network::{Network, NetworkBlock};
@@ -97,7 +97,7 @@ fn source_rate(
     }
     diagnostics.push(
         Diagnostic::error(
-            "rate-conflict",
+            code::RATE_CONFLICT,
             block.span,
             format!("the input of {} has no single period", block.path),
         )
@@ -129,7 +129,7 @@ fn stated_multiples(
         if steps.abs() > MOST_STEPS || step.times(Ratio::whole(MOST_STEPS as i128)).is_none() {
             good = false;
             let message = format!("the {what} {time} is more than {MOST_STEPS:e} steps of {step}");
-            let found = Diagnostic::error("out-of-range", span, message);
+            let found = Diagnostic::error(code::OUT_OF_RANGE, span, message);
             diagnostics.push(found.also(run.step.1, "the step of the run"));
             return;
         }
@@ -148,7 +148,7 @@ fn stated_multiples(
                         "the {what} {time} and the other times of the run have no common measure \
                          that is above {step} / {MOST_STEPS:e}"
                     );
-                    let found = Diagnostic::error("out-of-range", span, message);
+                    let found = Diagnostic::error(code::OUT_OF_RANGE, span, message);
                     diagnostics.push(found.also(run.step.1, "the longest step of the run"));
                 }
             }
@@ -158,7 +158,7 @@ fn stated_multiples(
         let nearest = nearest_multiples(time, step);
         diagnostics.push(
             Diagnostic::error(
-                "rate-conflict",
+                code::RATE_CONFLICT,
                 span,
                 format!("the {what} {time} is not a whole multiple of the step {step}"),
             )
@@ -220,7 +220,7 @@ fn propagate(
             if let Some(every) = every {
                 diagnostics.push(
                     Diagnostic::error(
-                        "rate-conflict",
+                        code::RATE_CONFLICT,
                         every.span,
                         format!("{} has continuous state and no period", block.path),
                     )
@@ -237,7 +237,7 @@ fn propagate(
             if network.is_momentary(id) {
                 diagnostics.push(
                     Diagnostic::error(
-                        "rate-conflict",
+                        code::RATE_CONFLICT,
                         block.span,
                         format!(
                             "{} has continuous state, but runs at single steps only",
@@ -288,7 +288,7 @@ fn propagate(
     if let (Some(first), false) = (first, has_loop) {
         diagnostics.push(
             Diagnostic::error(
-                "unknown-rate",
+                code::UNKNOWN_RATE,
                 root(network, first).span,
                 format!("no rate reaches the cycle of {}", unknown.join(", ")),
             )
@@ -365,7 +365,7 @@ fn inherit(
     let periodic: Vec<Found> = known.filter(|rate| matches!(rate, Found::Periodic(..))).collect();
     let fail = |message: String| {
         Inherit::Fail(Some(Box::new(
-            Diagnostic::error("unknown-rate", block.span, message)
+            Diagnostic::error(code::UNKNOWN_RATE, block.span, message)
                 .hint("state its period: every: \"1 ms\""),
         )))
     };
@@ -389,7 +389,7 @@ fn inherit(
             names.dedup();
             Inherit::Fail(Some(Box::new(
                 Diagnostic::error(
-                    "rate-conflict",
+                    code::RATE_CONFLICT,
                     block.span,
                     format!("{path} has inputs of several rates: {}", names.join(", ")),
                 )
@@ -437,7 +437,7 @@ fn crossings(
                 let port = format_args!("{}.{}", block.path, input.name);
                 let conflict = found[s].and_then(|source| crossing(port, rate, source, step));
                 diagnostics.extend(conflict.map(|(message, proposal)| {
-                    let found = Diagnostic::error("rate-conflict", wire.span, message)
+                    let found = Diagnostic::error(code::RATE_CONFLICT, wire.span, message)
                         .also(root(network, s).span, "the source");
                     proposal.into_iter().fold(found, Diagnostic::hint).hint(
                         "or put `RateTransition(mode: Hold)` between, with the `every:` of the \

@@ -191,7 +191,8 @@ mod tests {
         let mut sources = SourceMap::default();
         let file = sources.add("a.ron", text.as_bytes());
         one_to_text(
-            &Diagnostic::error("code", Span::new(file, start, end), "message").label("here"),
+            &Diagnostic::error(legwork_block::code::SYNTAX, Span::new(file, start, end), "message")
+                .label("here"),
             &sources,
         )
     }
@@ -200,17 +201,17 @@ mod tests {
     fn the_caret_is_under_the_place() {
         assert_eq!(
             rendered("A(\n\té: xyz,\n)\n", 8, 11),
-            "a.ron:2:5: error[code]: message\n2 |     é: xyz,\n  |        ^^^ here\n"
+            "a.ron:2:5: error[syntax]: message\n2 |     é: xyz,\n  |        ^^^ here\n"
         );
     }
 
     #[test]
     fn the_end_of_the_file_and_ranges_of_lines_show() {
-        assert_eq!(rendered("A\n", 2, 2), "a.ron:2:1: error[code]: message\n2 |\n  | ^ here\n");
-        assert_eq!(rendered("", 0, 0), "a.ron:1:1: error[code]: message\n1 |\n  | ^ here\n");
+        assert_eq!(rendered("A\n", 2, 2), "a.ron:2:1: error[syntax]: message\n2 |\n  | ^ here\n");
+        assert_eq!(rendered("", 0, 0), "a.ron:1:1: error[syntax]: message\n1 |\n  | ^ here\n");
         assert_eq!(
             rendered("A(b\nc)", 1, 6),
-            "a.ron:1:2: error[code]: message\n1 | A(b\n  |  ^^ here\n"
+            "a.ron:1:2: error[syntax]: message\n1 | A(b\n  |  ^^ here\n"
         );
         assert!(rendered("é", 1, 99).starts_with("a.ron:1:1:"));
     }
@@ -228,7 +229,8 @@ mod tests {
         let mut sources = SourceMap::default();
         let file = sources.add("a.ron", "x\n  é y\n".as_bytes());
         let mut diagnostics = Diagnostics::default();
-        let found = Diagnostic::warning("code", Span::new(file, 7, 8), "message");
+        let found =
+            Diagnostic::warning(legwork_block::code::SYNTAX, Span::new(file, 7, 8), "message");
         diagnostics.push(found.also(Span::new(file, 0, 1), "first").hint("do"));
         let json = to_json(&diagnostics, &sources);
         assert_eq!(json[0]["severity"], "warning");

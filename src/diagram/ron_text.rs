@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use legwork_block::{Diagnostic, Diagnostics, FileId, Span, Written};
+use legwork_block::{Diagnostic, Diagnostics, FileId, Span, Written, code};
 use ron::ser::PrettyConfig;
 use serde::Serialize;
 use serde::de::IgnoredAny;
@@ -91,7 +91,7 @@ pub fn judge_all(sources: &SourceMap) -> Diagnostics {
         if let Err((at, message)) = judge(text) {
             let length = text[at..].chars().next().map_or(0, char::len_utf8);
             let span = Span::new(file, at, at + length);
-            found.push(Diagnostic::error("not-ron", span, message));
+            found.push(Diagnostic::error(code::NOT_RON, span, message));
         }
     }
     found

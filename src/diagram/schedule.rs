@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-use legwork_block::{Diagnostic, Diagnostics, Feed, Feeds, OutputDeclaration};
+use legwork_block::{Diagnostic, Diagnostics, Feed, Feeds, OutputDeclaration, code};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::ids::{BlockId, Id, OutputId};
@@ -134,7 +134,7 @@ fn close_loops(
         let block = part.block(graph[set[0]].node);
         let message = format!("{}: its input does not depend on its output: no loop", block.path);
         diagnostics.push(
-            Diagnostic::error("no-loop", block.span, message)
+            Diagnostic::error(code::NO_LOOP, block.span, message)
                 .hint("leave the Solve out, and read its source instead"),
         );
     }
@@ -325,8 +325,11 @@ fn describe_cycle(part: &Blocks<'_>, graph: &Graph, cycle: &[NodeIndex]) -> Diag
     }
     chain.push_str(&block(cycle[0]).path);
     let start = hops.iter().find(|(node, _)| !block(*node).hidden).map_or(cycle[0], |hop| hop.0);
-    let mut diagnostic =
-        Diagnostic::error("algebraic-loop", block(start).span, format!("algebraic loop: {chain}"));
+    let mut diagnostic = Diagnostic::error(
+        code::ALGEBRAIC_LOOP,
+        block(start).span,
+        format!("algebraic loop: {chain}"),
+    );
     for &(node, hop) in hops.iter().filter(|(node, _)| !block(*node).hidden) {
         let reader = block(node);
         let declaration = &reader.declaration;

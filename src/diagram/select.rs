@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use legwork_block::{Diagnostic, Span, Type};
+use legwork_block::{Diagnostic, Span, Type, code};
 
 use crate::network::Select;
 
@@ -121,7 +121,7 @@ fn field(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
                 _ => {
                     return fail(
                         Diagnostic::error(
-                            "unknown-field",
+                            code::UNKNOWN_FIELD,
                             span,
                             format!("expected a field of Pose, found `{name}`"),
                         )
@@ -136,7 +136,7 @@ fn field(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
         }
         other => {
             return fail(Diagnostic::error(
-                "unknown-field",
+                code::UNKNOWN_FIELD,
                 span,
                 format!("expected a bus before `.{name}`, found {other}"),
             ));
@@ -178,7 +178,7 @@ fn field(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
         .collect();
     let wanted = names.join(".");
     let diagnostic = Diagnostic::error(
-        "unknown-field",
+        code::UNKNOWN_FIELD,
         span,
         format!("expected a field of {}, found `{wanted}`", at.ty),
     );
@@ -202,7 +202,7 @@ fn element(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
     let out_of_range = |what: String, len: usize| {
         fail(
             Diagnostic::error(
-                "slice-out-of-range",
+                code::SLICE_OUT_OF_RANGE,
                 span,
                 format!("expected {what} within 0..{len}, found `{step}`"),
             )
@@ -235,7 +235,7 @@ fn element(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
             let n = n.known()?;
             if n % count != 0 {
                 let message = format!("expected a length that {count} copies can share, found {n}");
-                return fail(Diagnostic::error("wrong-shape", span, message));
+                return fail(Diagnostic::error(code::WRONG_SHAPE, span, message));
             }
             let start = at.part.map_or(0, |(start, _)| start);
             let (first, len) = (index * (n / count), n / count);
@@ -247,7 +247,7 @@ fn element(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
             let (r, c) = (r.known()?, c.known()?);
             if *i >= r || *j >= c {
                 return fail(Diagnostic::error(
-                    "slice-out-of-range",
+                    code::SLICE_OUT_OF_RANGE,
                     span,
                     format!("expected a row below {r} and a column below {c}, found `{step}`"),
                 ));
@@ -271,12 +271,12 @@ fn element(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
         }
         (other, Select::Part { count, .. }) => {
             let message = format!("expected a vector that {count} copies can share, found {other}");
-            return fail(Diagnostic::error("wrong-type", span, message));
+            return fail(Diagnostic::error(code::WRONG_TYPE, span, message));
         }
         (other, _) => {
             return fail(
                 Diagnostic::error(
-                    "wrong-type",
+                    code::WRONG_TYPE,
                     span,
                     format!("expected something that `{step}` fits, found {other}"),
                 )

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use legwork_block::{Diagnostic, Diagnostics, Node, NodeKind, Scope, Span, Unit, Value};
+use legwork_block::{Diagnostic, Diagnostics, Node, NodeKind, Scope, Span, Unit, Value, code};
 
 use crate::document;
 use crate::expand::{check_format, evaluate, node_text};
@@ -232,7 +232,7 @@ fn read(node: &Node, found: &mut Diagnostics) -> Option<StudyFile> {
     }
     if study.over.is_empty() {
         let message = "nothing varies: `over` is empty";
-        found.push(Diagnostic::error("missing-field", study.over.span, message));
+        found.push(Diagnostic::error(code::MISSING_FIELD, study.over.span, message));
     }
     file.axes = study.over.iter().filter_map(|entry| axis(entry, found)).collect();
     let columns = study.show.iter().flat_map(Entries::iter);
@@ -240,7 +240,7 @@ fn read(node: &Node, found: &mut Diagnostics) -> Option<StudyFile> {
     let is_column = |name: &str| file.columns.iter().any(|(column, _)| column == name);
     let unknown = |name: &str, span: Span| {
         let known = file.columns.iter().map(|(name, _)| name.as_str());
-        Diagnostic::error("unknown-name", span, format!("`show` has no column `{name}`"))
+        Diagnostic::error(code::UNKNOWN_NAME, span, format!("`show` has no column `{name}`"))
             .suggest(name, known)
     };
     let expect = study.expect.map(|list| list_of(list, found)).unwrap_or_default();
@@ -256,7 +256,9 @@ fn read(node: &Node, found: &mut Diagnostics) -> Option<StudyFile> {
             if !file.axes.iter().any(|axis| axis.names.contains(name)) {
                 let known = file.axes.iter().flat_map(|axis| &axis.names).map(String::as_str);
                 let message = format!("`over` has no axis `{name}`");
-                found.push(Diagnostic::error("unknown-name", *span, message).suggest(name, known));
+                found.push(
+                    Diagnostic::error(code::UNKNOWN_NAME, *span, message).suggest(name, known),
+                );
             }
         }
         file.expect.push(expect);
@@ -308,7 +310,7 @@ fn axis(entry: Entry<'_>, found: &mut Diagnostics) -> Option<AxisText> {
     let names: Vec<String> = name.split(',').map(|name| name.trim().to_owned()).collect();
     if names.iter().any(String::is_empty) {
         let message = format!("expected names with commas between them, found `{name}`");
-        found.push(Diagnostic::error("bad-name", name_span, message));
+        found.push(Diagnostic::error(code::BAD_NAME, name_span, message));
         return None;
     }
     let is_alone = names.len() == 1;
@@ -335,7 +337,7 @@ fn axis(entry: Entry<'_>, found: &mut Diagnostics) -> Option<AxisText> {
     }
     if values.is_empty() {
         let message = format!("the axis `{name}` has no values");
-        found.push(Diagnostic::error("missing-field", value.span, message));
+        found.push(Diagnostic::error(code::MISSING_FIELD, value.span, message));
         return None;
     }
     Some(AxisText { names, span: name_span, values })
@@ -397,7 +399,9 @@ fn expected(node: &Node, found: &mut Diagnostics) -> Option<Expected> {
         let Some(figure) = list.iter_mut().find(|figure| figure.column == name) else {
             let message = format!("`is` has no figure `{name}`");
             let known = list.iter().map(|figure| figure.column.as_str());
-            found.push(Diagnostic::error("unknown-name", name_span, message).suggest(name, known));
+            found.push(
+                Diagnostic::error(code::UNKNOWN_NAME, name_span, message).suggest(name, known),
+            );
             return None;
         };
         figure.here = Some(own_range(value, within, found)?);
@@ -407,14 +411,14 @@ fn expected(node: &Node, found: &mut Diagnostics) -> Option<Expected> {
     {
         let message = format!("nothing bounds our own `{}`: it may drift", figure.column);
         let hint = format!("write `here: {{ \"{}\": … }}`", figure.column);
-        found.push(Diagnostic::warning("unbounded", reason.node.span, message).hint(hint));
+        found.push(Diagnostic::warning(code::UNBOUNDED, reason.node.span, message).hint(hint));
     }
     let reason = reason.map(|reason| reason.value.to_owned());
     if reason.is_none()
         && let Some(ours) = ours
     {
         let message = "`here` needs a `reason` why the figures differ";
-        found.push(Diagnostic::error("missing-field", ours.span, message));
+        found.push(Diagnostic::error(code::MISSING_FIELD, ours.span, message));
         return None;
     }
     Some(Expected { at, figures: list, within, reason })
@@ -444,7 +448,7 @@ fn plot(entry: Entry<'_>, found: &mut Diagnostics) -> Option<PlotText> {
     let is_plain = !name.contains(['/', '\\']) && name.ends_with(".svg") && name.len() > 4;
     if !is_plain {
         let message = format!("expected the name of a file that ends in .svg, found `{name}`");
-        found.push(Diagnostic::error("bad-name", name_span, message));
+        found.push(Diagnostic::error(code::BAD_NAME, name_span, message));
         return None;
     }
     let mut is_log = [false; 2];
@@ -454,7 +458,7 @@ fn plot(entry: Entry<'_>, found: &mut Diagnostics) -> Option<PlotText> {
             "y" => is_log[1] = true,
             _ => {
                 let message = format!("expected \"x\" or \"y\", found `{axis}`");
-                found.push(Diagnostic::error("wrong-type", span, message));
+                found.push(Diagnostic::error(code::WRONG_TYPE, span, message));
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use legwork_block::{Diagnostic, Diagnostics, FileId, Registry, Type};
+use legwork_block::{Diagnostic, Diagnostics, FileId, Registry, Type, code};
 
 use crate::compile::{Compiled, front};
 use crate::document;
@@ -110,9 +110,9 @@ fn is_own(found: &Diagnostic, text: &[u8], is_mask: bool) -> bool {
     let written = || text.get(span.start as usize..span.end as usize).unwrap_or_default();
     match found.code {
         _ if span.file != FileId::default() => false,
-        "missing-file" => written().starts_with(b"\"std:"),
-        "unknown-type" | "unknown-bus" => false,
-        "unknown-name" => is_mask,
+        code::MISSING_FILE => written().starts_with(b"\"std:"),
+        code::UNKNOWN_TYPE | code::UNKNOWN_BUS => false,
+        code::UNKNOWN_NAME => is_mask,
         _ => true,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use legwork_block::{
-    Diagnostic, Expression, NamedType, Place, Resources, Scope, Type, TypeMaker, Value, Var,
+    Diagnostic, Expression, NamedType, Place, Resources, Scope, Type, TypeMaker, Value, Var, code,
 };
 
 use crate::expand::Robots;
@@ -82,7 +82,7 @@ impl TypeTable {
         let here = place.part(0, text.len());
         if text.matches('(').count() > NESTING_LIMIT {
             let message = format!("more than {NESTING_LIMIT} parentheses in a type");
-            return Err(Diagnostic::error("bad-type", here, message));
+            return Err(Diagnostic::error(code::BAD_TYPE, here, message));
         }
         let trimmed = text.trim();
         let (name, args) = match trimmed.split_once('(') {
@@ -90,7 +90,7 @@ impl TypeTable {
             Some((name, rest)) => {
                 let Some(inside) = rest.strip_suffix(')') else {
                     let message = format!("expected `)` at the end of the type `{text}`");
-                    return Err(Diagnostic::error("bad-type", here, message));
+                    return Err(Diagnostic::error(code::BAD_TYPE, here, message));
                 };
                 (name.trim(), split_arguments(inside))
             }
@@ -100,8 +100,11 @@ impl TypeTable {
             if allowed.contains(&args.len()) {
                 return Ok(());
             }
-            let message = format!("`{name}` takes {allowed:?} arguments, found {}", args.len());
-            Err(Diagnostic::error("bad-type", here, message))
+            let (least, most) = (allowed.start(), allowed.end());
+            let range =
+                if least == most { format!("{least}") } else { format!("{least} to {most}") };
+            let message = format!("`{name}` takes {range} arguments, found {}", args.len());
+            Err(Diagnostic::error(code::BAD_TYPE, here, message))
         };
         let fresh = |next_var: &mut u32| {
             *next_var += 1;
@@ -133,7 +136,7 @@ impl TypeTable {
                 let array = Type::Array(Box::new(of), dim(1, next_var)?);
                 if leaves(&array) > LEAF_LIMIT {
                     let message = format!("a type of more than {LEAF_LIMIT} parts");
-                    return Err(Diagnostic::error("too-large", here, message));
+                    return Err(Diagnostic::error(code::TOO_LARGE, here, message));
                 }
                 Ok(array)
             }
@@ -163,14 +166,14 @@ impl TypeTable {
                 .chain(self.buses.keys().map(String::as_str))
                 .collect();
             let message = format!("expected a type or the name of a bus, found `{name}`");
-            return Err(Diagnostic::error("unknown-bus", here, message)
+            return Err(Diagnostic::error(code::UNKNOWN_BUS, here, message)
                 .suggest(name, known.iter().copied())
                 .hint(format!("known are `{}`", known.join("`, `"))));
         };
         if args.len() > named.max_args {
             let message =
                 format!("`{name}` takes up to {} arguments, found {}", named.max_args, args.len());
-            return Err(Diagnostic::error("bad-type", here, message));
+            return Err(Diagnostic::error(code::BAD_TYPE, here, message));
         }
         let mut names = Vec::new();
         for arg in args {
@@ -186,7 +189,7 @@ impl TypeTable {
             if robots.resource(&robot).is_none() {
                 let names = robots.resource_names();
                 let message = format!("expected the name of a robot, found `{robot}`");
-                let found = Diagnostic::error("unknown-robot", here, message)
+                let found = Diagnostic::error(code::UNKNOWN_ROBOT, here, message)
                     .suggest(&robot, names.iter().map(String::as_str));
                 return Err(Diagnostic { follows: robots.is_failed(&robot), ..found });
             }
@@ -224,7 +227,7 @@ fn dimension(
             Ok(legwork_block::Dim::fixed(value as usize))
         }
         other => Err(Diagnostic::error(
-            "bad-type",
+            code::BAD_TYPE,
             span,
             format!("expected a whole number as a dimension, found {}", other.describe()),
         )),

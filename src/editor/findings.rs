@@ -50,7 +50,7 @@ fn finding(diagnostic: &Diagnostic, sources: &SourceMap) -> Finding {
     Finding {
         place: place(&diagnostic.primary, sources),
         severity: diagnostic.severity,
-        code: diagnostic.code,
+        code: diagnostic.code.name(),
         message: format!("{}{label}{}", diagnostic.message, hints.collect::<String>()),
         related: related.map(|label| (place(label, sources), label.text.clone())).collect(),
     }

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use legwork_block::{expression_functions, named_units};
+use legwork_block::code::Code;
+use legwork_block::{Diagnostic, Label, Span, expression_functions, named_units};
 use legwork_study::{Diagram, Survey, manual};
 
 use crate::complete::{fact, is_of_name, names, short};
@@ -23,7 +24,7 @@ pub struct Hover {
 }
 
 impl Service {
-    /// Explains what is at byte `offset`.
+    /// Explains what is at byte `offset`, mistakes there first.
     pub fn hover(
         &self,
         document: &Document,
@@ -31,10 +32,40 @@ impl Service {
         diagram: &Diagram,
         survey: Option<&Survey>,
     ) -> Option<Hover> {
-        let asked = Asked::new(&self.words, document, offset, diagram, survey)?;
-        let (range, markdown) = explain(&asked)?;
+        let mistake = survey.and_then(|survey| explain_mistakes(offset, diagram, survey));
+        let asked = Asked::new(&self.words, document, offset, diagram, survey);
+        let named = asked.and_then(|asked| explain(&asked));
+        let (range, markdown) = match (mistake, named) {
+            (Some((_, mistake)), Some((range, name))) => {
+                (range, format!("{mistake}\n---\n\n{name}"))
+            }
+            (mistake, named) => named.or(mistake)?,
+        };
         Some(Hover { range, markdown })
     }
+}
+
+/// Explains the codes of the mistakes at byte `offset`.
+fn explain_mistakes(
+    offset: usize,
+    diagram: &Diagram,
+    survey: &Survey,
+) -> Option<(Range<usize>, String)> {
+    let range = |span: &Span| span.start as usize..span.end as usize;
+    let is_here = |one: &&Diagnostic| {
+        let Label { span, .. } = &one.primary;
+        survey.sources.name(span.file) == diagram.name() && range(span).contains(&offset)
+    };
+    let mut codes: Vec<Code> = Vec::new();
+    let mut first = None;
+    for one in survey.diagnostics.iter().filter(is_here) {
+        first.get_or_insert(range(&one.primary.span));
+        if !codes.contains(&one.code) {
+            codes.push(one.code);
+        }
+    }
+    let text = |code: &Code| format!("**{code}**: {}", code.about());
+    Some((first?, codes.iter().map(text).collect::<Vec<_>>().join("\n")))
 }
 
 fn explain(asked: &Asked<'_>) -> Option<(Range<usize>, String)> {

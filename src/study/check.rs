@@ -1,7 +1,7 @@
 //! Every mistake of a diagram, with every choice of every variant; and whether it continues from
 //! snapshots bit for bit.
 
-use legwork_block::{Diagnostic, Diagnostics, FileId, Severity, Span};
+use legwork_block::{Diagnostic, Diagnostics, FileId, Severity, Span, code};
 use legwork_diagram::ron_text::judge_all;
 use legwork_runtime::{Proof, RoundtripError, Trials};
 
@@ -68,7 +68,7 @@ impl Diagram {
                  about {blocks} blocks"
             );
             let mut told = Diagnostics::default();
-            told.push(Diagnostic::warning("unchecked-choices", Span::default(), message));
+            told.push(Diagnostic::warning(code::UNCHECKED_CHOICES, Span::default(), message));
             findings.add(told, &compiled.sources, None);
         }
         for (name, choice) in all_choices(&compiled.variants).take(most) {
@@ -103,7 +103,7 @@ impl Model {
 
 /// Whether this program was built without a block.
 fn is_absent_block(diagnostic: &Diagnostic) -> bool {
-    diagnostic.severity == Severity::Error && diagnostic.code == "absent-block-kind"
+    diagnostic.severity == Severity::Error && diagnostic.code == code::ABSENT_BLOCK_KIND
 }
 
 /// The same, a warning if this program was built without a block.

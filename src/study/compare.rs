@@ -25,7 +25,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use legwork_block::{Diagnostics, Severity, nearest};
+use legwork_block::{Diagnostics, Severity, code, nearest};
 use legwork_runtime::comparison::quantities;
 use serde_json::{Map, Value};
 
@@ -50,9 +50,6 @@ use crate::watch::Watch;
 use differences::magnitudes;
 use problem::Named;
 use runs::{Ended, Job};
-
-/// Code of a diagnostic: a variant or a choice that is not there.
-const UNKNOWN_VARIANT: &str = "unknown-variant";
 
 /// What is asked of a comparison of variants.
 #[derive(Debug, Clone, Default)]
@@ -230,7 +227,7 @@ fn compile_all(diagram: &Diagram, combinations: Vec<Combination>) -> (Vec<Ready>
         // A mistake in the request shows its place there, and is the same for every choice.
         let mut others = Diagnostics::default();
         for diagnostic in diagnostics {
-            if diagnostic.code != UNKNOWN_VARIANT {
+            if diagnostic.code != code::UNKNOWN_VARIANT {
                 others.push(diagnostic);
             } else if !mistakes.contains(&diagnostic.message) {
                 mistakes.push(diagnostic.message.clone());

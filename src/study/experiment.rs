@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use legwork_block::{Diagnostic, Diagnostics, Span, parse_unit};
+use legwork_block::{Diagnostic, Diagnostics, Span, code, parse_unit};
 use legwork_diagram::render::SourceMap;
 use legwork_diagram::{
     AxisText, Expected, ExpectedFigure, Options, SHOWN, StudyFile, StudyText, read_study,
@@ -23,6 +23,8 @@ pub struct Study {
     file: StudyFile,
     text: StudyText,
     sources: Arc<SourceMap>,
+    /// Of the file.
+    warnings: Diagnostics,
     diagram: Diagram,
 }
 
@@ -89,16 +91,18 @@ impl Diagram {
             match self.library().open(beside(self.path(), name)) {
                 Ok(diagram) if diagram.is_study() => {
                     let message = format!("expected a diagram, found the study `{name}`");
-                    found.push(Diagnostic::error("wrong-type", *span, message));
+                    found.push(Diagnostic::error(code::WRONG_TYPE, *span, message));
                 }
                 Ok(diagram) => match with(diagram, self.path(), &file, &text) {
-                    Ok(diagram) => return Ok(Study { file, text, sources, diagram }),
+                    Ok(diagram) => {
+                        return Ok(Study { file, text, sources, warnings: found, diagram });
+                    }
                     Err(error) => {
-                        found.push(Diagnostic::error("missing-file", *span, error.to_string()));
+                        found.push(Diagnostic::error(code::MISSING_FILE, *span, error.to_string()));
                     }
                 },
                 Err(error) => {
-                    found.push(Diagnostic::error("missing-file", *span, error.to_string()));
+                    found.push(Diagnostic::error(code::MISSING_FILE, *span, error.to_string()));
                 }
             }
         }
@@ -189,7 +193,7 @@ impl Study {
     /// # Errors
     /// What is wrong with the file, or that the request makes no sense.
     pub fn plan(&self, request: &SweepRequest, cancel: &Cancel) -> Result<SweepPlan, StudyError> {
-        let mut found = Diagnostics::default();
+        let mut found = self.warnings.clone();
         let given: Vec<&String> = request.over.iter().map(|(name, _)| name).collect();
         let request = self.axes(request, &mut found);
         self.check_axes(&request, &given, &mut found);
@@ -206,6 +210,7 @@ impl Study {
             return Err(StudyError::File(Box::new(findings)));
         }
         plan.findings_mut().relocate(&|diagnostic, sources| self.relocate(diagnostic, sources));
+        plan.findings_mut().add(found, &self.sources, None);
         Ok(plan)
     }
 
@@ -225,7 +230,8 @@ impl Study {
                     let message = format!("variant `{name}` has no choice `{choice}`");
                     let known = choices.iter().map(String::as_str);
                     found.push(
-                        Diagnostic::error("unknown-choice", *span, message).suggest(choice, known),
+                        Diagnostic::error(code::UNKNOWN_CHOICE, *span, message)
+                            .suggest(choice, known),
                     );
                 }
             }
@@ -238,7 +244,9 @@ impl Study {
             if !values.contains(value) {
                 let message = format!("no run has `{name}` at {value}");
                 let known = values.iter().map(String::as_str);
-                found.push(Diagnostic::error("unknown-name", *span, message).suggest(value, known));
+                found.push(
+                    Diagnostic::error(code::UNKNOWN_NAME, *span, message).suggest(value, known),
+                );
             }
         }
     }
@@ -255,7 +263,7 @@ impl Study {
                 && !own.agrees(*unit)
             {
                 let message = format!("the column `{column}` is in {own}, the figure in {unit}");
-                found.push(Diagnostic::error("unit-mismatch", *span, message));
+                found.push(Diagnostic::error(code::UNIT_MISMATCH, *span, message));
             }
         }
     }
@@ -320,7 +328,7 @@ fn rows(axis: &AxisText, found: &mut Diagnostics) -> Vec<Vec<String>> {
                 Ok(values) => rows.extend(values.into_iter().map(|value| vec![value])),
                 Err(error) => {
                     let message = error.to_string();
-                    found.push(Diagnostic::error("bad-range", *span, message));
+                    found.push(Diagnostic::error(code::BAD_RANGE, *span, message));
                 }
             },
             _ => rows.push(row.clone()),

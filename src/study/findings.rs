@@ -142,7 +142,11 @@ mod tests {
             let file = sources.add("a.ron", b"Diagram()");
             let mut list = Diagnostics::default();
             for message in messages {
-                list.push(Diagnostic::error("code", Span::new(file, 0, 7), *message));
+                list.push(Diagnostic::error(
+                    legwork_block::code::SYNTAX,
+                    Span::new(file, 0, 7),
+                    *message,
+                ));
             }
             (list, Arc::new(sources))
         };

@@ -8,7 +8,7 @@ mod urdf;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use legwork_block::{Diagnostics, Severity};
+use legwork_block::{Diagnostics, Severity, code};
 use legwork_diagram::render::{SourceMap, to_json, to_text};
 use legwork_mechanics::{Kinematics, Model};
 use serde_json::Value;
@@ -169,7 +169,7 @@ impl Robot {
 
     /// What is doubtful or not used, a sentence each.
     pub fn warnings(&self) -> Vec<String> {
-        let warnings = self.diagnostics.iter().filter(|one| one.code == "robot");
+        let warnings = self.diagnostics.iter().filter(|one| one.code == code::ROBOT);
         warnings.map(|one| one.message.clone()).collect()
     }
 

@@ -199,3 +199,34 @@ fn choices_of_parameters_are_explained_and_files_of_other_kinds_are_not_suggeste
     let bare = legwork(here.path(), &["linearize", "demo:stand"]);
     assert!(bare.out.contains("`--in SIGNAL`") && bare.out.contains("pd.tau"), "{}", bare.out);
 }
+
+/// A code is explained as it is printed, `error[unit]`, and without brackets if nothing else has
+/// its name. What an explanation refers to exists.
+#[test]
+fn codes_of_mistakes_are_explained() {
+    let here = folder();
+    for topic in ["error[unit]", "warning[missing-load]", "[robot]", "unknown-port", "makes-energy"]
+    {
+        let help = legwork(here.path(), &["help", topic]);
+        let name = topic.rsplit('[').next().unwrap_or(topic).trim_end_matches(']');
+        assert!(
+            help.code == 0 && help.out.starts_with(&format!("# {name}\n\n")),
+            "{}",
+            help.said()
+        );
+    }
+    let robot = legwork(here.path(), &["help", "robot"]);
+    assert!(robot.out.contains("Usage: legwork robot"), "{}", robot.said());
+    let list = legwork(here.path(), &["help", "codes"]).out;
+    let runs = legwork_blocks::run_warnings::ALL;
+    for code in legwork_block::code::ALL.iter().chain(runs) {
+        assert!(list.contains(&format!("| `{code}` | ")), "{code}");
+        for topic in code.about().split("`legwork help ").skip(1) {
+            let topic = topic.split('`').next().unwrap_or_default();
+            if topic != topic.to_uppercase() {
+                let help = legwork(here.path(), &["help", topic]);
+                assert_eq!(help.code, 0, "{code} refers to `legwork help {topic}`");
+            }
+        }
+    }
+}

@@ -68,7 +68,10 @@ pub(crate) fn mistakes(text: &str) -> Vec<(&'static str, String)> {
         .iter()
         .map(|d| {
             let labels: Vec<&str> = d.secondary.iter().map(|label| label.text.as_str()).collect();
-            (d.code, format!("{} | {} | {}", d.message, labels.join(" | "), d.hints.join(" | ")))
+            (
+                d.code.name(),
+                format!("{} | {} | {}", d.message, labels.join(" | "), d.hints.join(" | ")),
+            )
         })
         .collect()
 }

@@ -197,7 +197,7 @@ struct NoSignals;
 
 impl SignalResolver for NoSignals {
     fn resolve(&mut self, path: &SignalPath) -> Result<ExpressionSignal, Diagnostic> {
-        Err(Diagnostic::error("unknown", path.span, "no signals here"))
+        Err(Diagnostic::error(legwork_block::code::UNKNOWN_NAME, path.span, "no signals here"))
     }
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Found;
 use super::search::{Lost, Search};
 use crate::contact::depth::DepthWatch;
+use crate::run_warnings::{CONTACTS_LEFT_OUT, IN_THE_GROUND};
 
 /// Which contact is in which place, and what was noted of the run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -89,13 +90,13 @@ impl Slots {
         if let Some((t, lost)) = self.first_lost {
             let (link, depth) = (search.name(&lost), 1e3 * lost.depth);
             let message = format!("`{link}` is {depth:.3} mm in the ground: nothing pushes it out");
-            let (name, steps) = ("in-the-ground".into(), self.steps_lost);
+            let (name, steps) = (IN_THE_GROUND.to_string(), self.steps_lost);
             report.warnings.push(Warning { name, t, steps, message });
         }
         if let Some((t, count)) = self.first_left_out {
             let places = self.keys.len();
             let message = format!("{count} contacts more than the {places} places; see `contacts`");
-            let (name, steps) = ("contacts-left-out".into(), self.steps);
+            let (name, steps) = (CONTACTS_LEFT_OUT.to_string(), self.steps);
             report.warnings.push(Warning { name, t, steps, message });
         }
     }

@@ -4,6 +4,8 @@ use legwork_block::{Report, Warning};
 use legwork_mechanics::Model;
 use serde::{Deserialize, Serialize};
 
+use crate::run_warnings;
+
 /// How far past its limit a joint is told [rad or m]: limits that act as contacts give way less.
 const FAR: f64 = 0.01;
 
@@ -36,7 +38,7 @@ pub(super) fn limited(model: &Model) -> Vec<(usize, Limited)> {
 
 /// Name of the warning of a joint past a limit of position. What a run knows of limits and solvers
 /// is added to it where all reports are.
-const PAST_LIMIT: &str = "past-joint-limit";
+const PAST_LIMIT: &str = run_warnings::PAST_JOINT_LIMIT.name();
 
 /// A joint past a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -145,16 +147,25 @@ impl LimitWatch {
                 let message: String = text((joint, past.found, past.limit));
                 report.warnings.push(Warning { name: name.into(), t: *t, steps, message });
             };
-        warn("outside-joint-limit", &self.outside, self.steps_outside, &|(joint, found, limit)| {
-            format!(
-                "joint `{joint}` starts at {found:.4}, outside its limit {limit:.4}: contacts push \
+        warn(
+            run_warnings::OUTSIDE_JOINT_LIMIT.name(),
+            &self.outside,
+            self.steps_outside,
+            &|(joint, found, limit)| {
+                format!(
+                    "joint `{joint}` starts at {found:.4}, outside its limit {limit:.4}: contacts push \
                  it back slowly, by their `recovery_speed`; start it within"
-            )
-        });
+                )
+            },
+        );
         warn(PAST_LIMIT, &self.position, self.steps[0], &|(joint, found, limit)| {
             format!("joint `{joint}` is at {found:.4}, past its limit {limit:.4}")
         });
-        warn("past-speed-limit", &self.speed, self.steps[1], &|(joint, found, limit)| {
+        warn(run_warnings::PAST_SPEED_LIMIT.name(), &self.speed, self.steps[1], &|(
+            joint,
+            found,
+            limit,
+        )| {
             format!(
                 "joint `{joint}` moves at {found:.4}, its limit is {limit:.4}: no motor holds it \
                  to that"

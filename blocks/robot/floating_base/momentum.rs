@@ -4,6 +4,8 @@ use legwork_block::{Report, Warning};
 use legwork_mechanics::FreeMotion;
 use serde::{Deserialize, Serialize};
 
+use crate::run_warnings::CHANGES_MOMENTUM;
+
 /// Limit of the unexplained momentum, relative to the largest momentum of the links plus the
 /// impulses of all forces [1].
 const MADE: f64 = 0.05;
@@ -83,7 +85,7 @@ impl MomentumWatch {
                 part.size()
             );
             let steps = part.steps;
-            report.warnings.push(Warning { name: "changes-momentum".into(), t, steps, message });
+            report.warnings.push(Warning { name: CHANGES_MOMENTUM.to_string(), t, steps, message });
         }
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::momentum::{MomentumWatch, over};
 use crate::robot::model::RobotModel;
+use crate::run_warnings::{self, CHATTERS, LOSES_ENERGY, MAKES_ENERGY};
 
 /// Sampling of steps: the balance of one step in this many is computed and represents them all. The
 /// second entry is for fast motions.
@@ -297,14 +298,14 @@ impl StepWatch {
             let (Some(t), name) = (one.since, name_of(i)) else { continue };
             let factor = one.share;
             let (kind, verb) =
-                if one.made > 0.0 { ("makes-energy", "made") } else { ("loses-energy", "lost") };
+                if one.made > 0.0 { (MAKES_ENERGY, "made") } else { (LOSES_ENERGY, "lost") };
             let message = format!(
                 "the steps of `{name}` {verb} about {:.3e} J that no force accounts for, \
                  {factor:.2} times what its start and all forces brought: {step} s is too long for \
                  how fast it turns; take shorter steps, `SemiImplicitEuler` for free flight, or `Rk4`",
                 one.made.abs()
             );
-            report.warnings.push(Warning { name: kind.into(), t, steps: one.steps, message });
+            report.warnings.push(Warning { name: kind.to_string(), t, steps: one.steps, message });
         }
         for (i, one) in self.momenta.iter().enumerate() {
             one.report(name_of(i), step, report);
@@ -318,7 +319,7 @@ impl StepWatch {
                 100.0 * share,
                 name_of(i)
             );
-            let (name, steps) = ("unresolved".into(), one.unresolved);
+            let (name, steps) = (run_warnings::UNRESOLVED.to_string(), one.unresolved);
             report.warnings.push(Warning { name, t: one.since, steps, message });
         }
         if let Some(Thrown { t, coordinate, jump, steps }) = self.thrown {
@@ -330,7 +331,7 @@ impl StepWatch {
                 robot.name,
                 names.name(coordinate as usize)
             );
-            report.warnings.push(Warning { name: "chatters".into(), t, steps, message });
+            report.warnings.push(Warning { name: CHATTERS.to_string(), t, steps, message });
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::code;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::value::Node;
 
@@ -54,7 +55,7 @@ impl BindError {
     pub(super) fn at(mut self, span: Span, subject: impl FnOnce() -> Subject) -> Self {
         if let What::Message(message) = &mut self.0.what {
             let message = std::mem::take(message);
-            self.0.what = What::Placed(Diagnostic::error("parameter", span, message));
+            self.0.what = What::Placed(Diagnostic::error(code::PARAMETER, span, message));
         }
         if self.0.subject.is_none() && !matches!(self.0.what, What::MissingField(_)) {
             self.0.subject = Some(subject());
@@ -82,10 +83,10 @@ impl BindError {
     /// The diagnostic, placed at `node` if nowhere else, and what it is about.
     pub(super) fn finish(self, node: &Node) -> (Option<Diagnostic>, Option<Subject>) {
         let diagnostic = match self.0.what {
-            What::Message(message) => Some(Diagnostic::error("parameter", node.span, message)),
+            What::Message(message) => Some(Diagnostic::error(code::PARAMETER, node.span, message)),
             What::MissingField(name) => {
                 let message = format!("the parameter `{name}` is missing");
-                Some(Diagnostic::error("missing-parameter", node.span, message))
+                Some(Diagnostic::error(code::MISSING_PARAMETER, node.span, message))
             }
             What::Placed(diagnostic) => Some(diagnostic),
             What::MadeUp => None,

@@ -6,6 +6,7 @@ use super::Context;
 use super::access::{Entries, Fields, Items, Pairs};
 use super::error::{BindError, Bound, Subject};
 use super::variant::{Variant, one_of};
+use crate::code;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::expression::Expression;
 use crate::quantity::check_unit;
@@ -149,7 +150,7 @@ impl<'a> Source<'a> {
     pub(super) fn wrong<T>(&self, expected: &str) -> Bound<T> {
         let found = self.node.describe();
         let message = format!("expected {expected}, found {found}");
-        let diagnostic = Diagnostic::error("parameter-type", self.node.span, message);
+        let diagnostic = Diagnostic::error(code::PARAMETER_TYPE, self.node.span, message);
         self.fail(match &self.node.kind {
             NodeKind::Named(Named { name: Some(name), arguments: Arguments::None })
                 if expected.contains("text") =>
@@ -209,7 +210,7 @@ impl<'a> Source<'a> {
             Some(kind) => (format!("`{}` needs the parameter `{field}`", kind.text), kind.span),
             None => (format!("the parameter `{field}` is missing"), self.node.span),
         };
-        let found = Diagnostic::error("missing-parameter", span, message);
+        let found = Diagnostic::error(code::MISSING_PARAMETER, span, message);
         let subject = if self.computed { self.subject() } else { self.missing(field) };
         BindError::placed(found.hint(format!("add `{field}: …`")), subject)
     }
@@ -268,7 +269,7 @@ impl<'a> Source<'a> {
             NodeKind::Number(number) => match number.unit {
                 Some(unit) if !unit.agrees(Unit::ONE) => {
                     let message = format!("expected {expected} without unit, found one in {unit}");
-                    self.fail(Diagnostic::error("unit-mismatch", self.node.span, message))
+                    self.fail(Diagnostic::error(code::UNIT_MISMATCH, self.node.span, message))
                 }
                 _ => Ok(number),
             },
@@ -310,7 +311,7 @@ impl<'a> Source<'a> {
         match self.node.list() {
             Some(items) if items.len() != len => {
                 let message = format!("expected {len} values, found {}", items.len());
-                self.fail(Diagnostic::error("parameter", self.node.span, message))
+                self.fail(Diagnostic::error(code::PARAMETER, self.node.span, message))
             }
             _ => self.list(),
         }
@@ -377,13 +378,13 @@ impl<'a> Source<'a> {
             NodeKind::Named(Named { arguments: Arguments::Positional(items), .. }) => {
                 let message = "expected parameters with names, found a value without";
                 let span = items.first().map_or(self.node.span, |item| item.span);
-                let found = Diagnostic::error("parameter-type", span, message);
+                let found = Diagnostic::error(code::PARAMETER_TYPE, span, message);
                 let example = known.first().unwrap_or(&"name");
                 return self.fail(found.hint(format!("write `{example}: …`")));
             }
             NodeKind::Map(_) => {
                 let message = "expected `(name: value)`, found a map";
-                let found = Diagnostic::error("parameter-type", self.node.span, message);
+                let found = Diagnostic::error(code::PARAMETER_TYPE, self.node.span, message);
                 return self.fail(found.hint("fixed fields stand in `( )` without quotes"));
             }
             _ => return self.wrong(&format!("`({}: …)`", known.first().unwrap_or(&""))),
@@ -393,7 +394,7 @@ impl<'a> Source<'a> {
             && given.text != name
         {
             let message = format!("expected `{name}(…)` or `(…)`, found `{}`", given.text);
-            return self.fail(Diagnostic::error("parameter-type", given.span, message));
+            return self.fail(Diagnostic::error(code::PARAMETER_TYPE, given.span, message));
         }
         Ok(self.known_fields(known))
     }
@@ -417,7 +418,7 @@ impl<'a> Source<'a> {
             };
             let absent = |known: &&&'static str| self.node.field(known).is_none();
             let near = crate::nearest(name, known.iter().filter(absent).copied());
-            let mut found = Diagnostic::error("unknown-parameter", field.name.span, message);
+            let mut found = Diagnostic::error(code::UNKNOWN_PARAMETER, field.name.span, message);
             if let Some(near) = near {
                 found = found.hint(format!("did you mean `{near}`?"));
                 // The slip of the pen is reported; that its target is missing is no news.
@@ -448,7 +449,7 @@ impl<'a> Source<'a> {
             return Ok(Variant::File { source: *self, name, arguments });
         }
         let message = format!("expected {}, found `{name}`", one_of(variants));
-        let found = Diagnostic::error("unknown-choice", span, message);
+        let found = Diagnostic::error(code::UNKNOWN_CHOICE, span, message);
         self.fail(found.suggest(name, variants.iter().copied()))
     }
 
@@ -474,7 +475,7 @@ impl<'a> Source<'a> {
                     } else {
                         place.part(error.range.start, error.range.end)
                     };
-                    let found = Diagnostic::error("quantity", span, error.message);
+                    let found = Diagnostic::error(code::QUANTITY, span, error.message);
                     let found = error.hint.into_iter().fold(found, Diagnostic::hint);
                     BindError::placed(found, self.subject())
                 })?;
@@ -488,7 +489,7 @@ impl<'a> Source<'a> {
             }
         };
         check_unit(wanted, unit).map_err(|(message, hint)| {
-            let found = Diagnostic::error("unit-mismatch", span, message);
+            let found = Diagnostic::error(code::UNIT_MISMATCH, span, message);
             let found = hint.into_iter().fold(found, Diagnostic::hint);
             BindError::placed(found, self.subject())
         })?;

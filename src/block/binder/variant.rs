@@ -8,6 +8,7 @@ use super::error::{BindError, Bound};
 use super::made_up::MadeUp;
 use super::reader::Reader;
 use super::source::{Position, Source};
+use crate::code;
 use crate::diagnostic::Diagnostic;
 use crate::value::{Arguments, Node, NodeKind};
 
@@ -116,7 +117,7 @@ fn wrong<T>(source: &Source<'_>, name: &str, arguments: &Arguments, expected: &s
         Arguments::Positional(_) => format!("`{name}(…)` with values without names"),
     };
     let message = format!("expected {expected}, found {found}");
-    source.fail(Diagnostic::error("parameter-type", source.span(), message))
+    source.fail(Diagnostic::error(code::PARAMETER_TYPE, source.span(), message))
 }
 
 /// "one of `A`, `B`".

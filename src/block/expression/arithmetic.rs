@@ -5,6 +5,7 @@ use super::functions::bounded;
 use super::operator::{Binary, Unary};
 use super::term::{Scalar, Term};
 use super::units::{TermUnit, UnitRule, common};
+use crate::code;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::Unit;
 
@@ -38,7 +39,7 @@ pub(super) fn binary(op: Binary, a: Term, b: Term, span: Span) -> Result<Term, D
         false => {
             let symbol = op.symbol();
             let message = format!("`{symbol}` of lists of different lengths, {a} and {b}");
-            Err(Diagnostic::error("expression-length", span, message))
+            Err(Diagnostic::error(code::EXPRESSION_LENGTH, span, message))
         }
     };
     let each = |count, item| Term::Each(count, Box::new(item));
@@ -89,7 +90,7 @@ pub(super) fn binary(op: Binary, a: Term, b: Term, span: Span) -> Result<Term, D
                 a.describe(),
                 b.describe()
             );
-            Err(Diagnostic::error("expression-type", span, message))
+            Err(Diagnostic::error(code::EXPRESSION_TYPE, span, message))
         }
     }
 }
@@ -136,7 +137,11 @@ fn real_binary(
 }
 
 fn power_range(span: Span) -> Diagnostic {
-    Diagnostic::error("unit-mismatch", span, "the unit of the result has exponents out of range")
+    Diagnostic::error(
+        code::UNIT_MISMATCH,
+        span,
+        "the unit of the result has exponents out of range",
+    )
 }
 
 fn power_unit(
@@ -156,7 +161,7 @@ fn power_unit(
             None if unit.known().is_none() => without_unit(&unit, span),
             None => {
                 let message = format!("{unit} cannot be raised to the power {exponent}");
-                Err(Diagnostic::error("unit-mismatch", span, message)
+                Err(Diagnostic::error(code::UNIT_MISMATCH, span, message)
                     .hint("an exponent of a quantity is a multiple of 1/12"))
             }
         },
@@ -164,7 +169,7 @@ fn power_unit(
         (Some(unit), Scalar::Later(_)) => {
             let message =
                 format!("a quantity in {unit} cannot be raised to a power that changes with time");
-            Err(Diagnostic::error("unit-mismatch", span, message))
+            Err(Diagnostic::error(code::UNIT_MISMATCH, span, message))
         }
     }
 }
@@ -209,7 +214,7 @@ pub(super) fn select(
                 a.describe(),
                 b.describe()
             );
-            Err(Diagnostic::error("expression-type", span, message))
+            Err(Diagnostic::error(code::EXPRESSION_TYPE, span, message))
         }
     }
 }

@@ -11,6 +11,7 @@ use super::margin;
 use super::operator::{Binary, Op};
 use super::term::{Scalar, Term};
 use super::units::{Book, FACTORS, TermUnit, UnitEquation};
+use crate::code;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::types::Var;
 use crate::unit::{SymbolicUnit, Unit};
@@ -351,7 +352,7 @@ impl Compiled {
         let need = stack_need(&ops);
         if need > STACK {
             let message = format!("the expression needs more than {STACK} numbers at once");
-            return Err(Diagnostic::error("expression-size", span, message));
+            return Err(Diagnostic::error(code::EXPRESSION_SIZE, span, message));
         }
         let (steps, terms) = steps(&ops);
         let conjunction = margin::is_conjunction(&ops);

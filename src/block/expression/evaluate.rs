@@ -8,6 +8,7 @@ use super::operator::{Binary, Op, Unary};
 use super::syntax::{Each, Expr, ExprKind};
 use super::term::{Scalar, Term};
 use super::units::{Ledger, TermUnit};
+use crate::code;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::{SymbolicUnit, Unit};
 use crate::value::{Scope, Value};
@@ -51,7 +52,7 @@ impl<'a> Evaluator<'a> {
         self.made = self.made.saturating_add(count);
         if self.made > LIST_LIMIT {
             let message = format!("the expression makes lists of more than {LIST_LIMIT} values");
-            return Err(Diagnostic::error("expression-size", span, message));
+            return Err(Diagnostic::error(code::EXPRESSION_SIZE, span, message));
         }
         if self.scope.spend(count) { Ok(()) } else { Err(too_many(span)) }
     }
@@ -73,7 +74,7 @@ impl<'a> Evaluator<'a> {
         if matches!(term, Term::List(_)) && term.size() > CODE_LIMIT {
             let message =
                 format!("the lists of the expression need more than {CODE_LIMIT} operations");
-            return Err(Diagnostic::error("expression-size", span, message));
+            return Err(Diagnostic::error(code::EXPRESSION_SIZE, span, message));
         }
         Ok(term)
     }
@@ -186,7 +187,7 @@ impl<'a> Evaluator<'a> {
                 None => list.push(made),
                 Some(key) if record.iter().any(|(known, _)| *known == key) => {
                     let message = format!("the key `{key}` is there twice");
-                    return Err(Diagnostic::error("duplicate-key", span, message));
+                    return Err(Diagnostic::error(code::DUPLICATE_KEY, span, message));
                 }
                 Some(key) => record.push((key, made.value(each.item.span)?)),
             }
@@ -206,7 +207,11 @@ impl<'a> Evaluator<'a> {
                 Scalar::Later(_) => {
                     let message = "what is in a list must be known before the run, this condition \
                                    depends on a signal";
-                    return Err(Diagnostic::error("expression-signal", condition.span, message));
+                    return Err(Diagnostic::error(
+                        code::EXPRESSION_SIGNAL,
+                        condition.span,
+                        message,
+                    ));
                 }
             }
         }
@@ -355,7 +360,7 @@ impl<'a> Evaluator<'a> {
 
     fn signal(&mut self, path: &SignalPath) -> Result<Term, Diagnostic> {
         let Some(signals) = self.signals.as_deref_mut() else {
-            return Err(Diagnostic::error("expression-signal", path.span, "no signals here"));
+            return Err(Diagnostic::error(code::EXPRESSION_SIGNAL, path.span, "no signals here"));
         };
         let signal = signals.resolve(path)?;
         let of_each = matches!(signal, Signal::Run { .. }) && self.each;
@@ -429,7 +434,7 @@ impl<'a> Evaluator<'a> {
                 let part = items.get(from..to).ok_or_else(|| {
                     let message =
                         format!("range {from}..{to} is outside the list of {}", items.len());
-                    Diagnostic::error("expression-index", expr.span, message)
+                    Diagnostic::error(code::EXPRESSION_INDEX, expr.span, message)
                 })?;
                 Ok(Term::List(part.to_vec()))
             }
@@ -450,11 +455,11 @@ fn joined(op: Binary, left: Scalar, right: Scalar, span: Span) -> Result<Term, D
 
 fn too_many(span: Span) -> Diagnostic {
     let message = "the expressions of the diagram make more values than it may have";
-    Diagnostic::error("expression-size", span, message).hint("read long tables from files")
+    Diagnostic::error(code::EXPRESSION_SIZE, span, message).hint("read long tables from files")
 }
 
 fn unknown(name: &str, span: Span, names: &[String]) -> Diagnostic {
-    let found = Diagnostic::error("unknown-name", span, format!("unknown name `{name}`"))
+    let found = Diagnostic::error(code::UNKNOWN_NAME, span, format!("unknown name `{name}`"))
         .suggest(name, names.iter().map(String::as_str));
     if !found.hints.is_empty() {
         found
@@ -473,7 +478,7 @@ fn field(term: &Term, name: &str, span: Span) -> Result<Term, Diagnostic> {
     };
     facts.get(name).cloned().map(Into::into).ok_or_else(|| {
         let names: Vec<&str> = facts.keys().map(String::as_str).collect();
-        let found = Diagnostic::error("unknown-name", span, format!("no field `{name}` here"));
+        let found = Diagnostic::error(code::UNKNOWN_NAME, span, format!("no field `{name}` here"));
         found.suggest(name, names.iter().copied()).hint(format!("fields: {}", names.join(", ")))
     })
 }
@@ -483,7 +488,7 @@ fn element(items: Vec<Term>, at: &Term, span: Span) -> Result<Term, Diagnostic> 
     let count = items.len();
     items.into_iter().nth(index).ok_or_else(|| {
         let message = format!("index {index} is outside the list of {count}");
-        Diagnostic::error("expression-index", span, message).hint("indices count from 0")
+        Diagnostic::error(code::EXPRESSION_INDEX, span, message).hint("indices count from 0")
     })
 }
 
@@ -498,7 +503,7 @@ pub(super) fn whole(term: &Term, span: Span) -> Result<usize, Diagnostic> {
             Ok(*value as usize)
         }
         Term::Real(Scalar::Later(_), _) => Err(Diagnostic::error(
-            "expression-signal",
+            code::EXPRESSION_SIGNAL,
             span,
             "an index or count must be known before the run, this one depends on a signal",
         )),
@@ -508,7 +513,7 @@ pub(super) fn whole(term: &Term, span: Span) -> Result<usize, Diagnostic> {
 
 pub(super) fn wrong(expected: &str, found: &Term, span: Span) -> Diagnostic {
     let message = format!("expected {expected}, found {}", found.describe());
-    Diagnostic::error("expression-type", span, message)
+    Diagnostic::error(code::EXPRESSION_TYPE, span, message)
 }
 
 pub(super) fn truth(term: Term, span: Span) -> Result<Scalar, Diagnostic> {

@@ -5,6 +5,7 @@ use super::evaluate::{whole, wrong};
 use super::operator::{Binary, Unary};
 use super::term::{Scalar, Term};
 use super::units::{TermUnit, UnitRule, common};
+use crate::code;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::Unit;
 use crate::value::Name;
@@ -127,7 +128,7 @@ pub(super) fn makes_lists(name: &str) -> bool {
 pub(super) fn call(name: &Name, arguments: Arguments, span: Span) -> Result<Term, Diagnostic> {
     let Some(function) = FUNCTIONS.iter().find(|row| row.name == name.text) else {
         let message = format!("unknown function `{}`", name.text);
-        let found = Diagnostic::error("unknown-name", name.span, message)
+        let found = Diagnostic::error(code::UNKNOWN_NAME, name.span, message)
             .suggest(&name.text, FUNCTIONS.iter().map(|row| row.name));
         let all: Vec<&str> = FUNCTIONS.iter().map(|row| row.name).collect();
         return Err(if found.hints.is_empty() {
@@ -144,7 +145,7 @@ pub(super) fn call(name: &Name, arguments: Arguments, span: Span) -> Result<Term
             if most > least { "at least " } else { "" },
             if least == 1 { "" } else { "s" },
         );
-        return Err(Diagnostic::error("expression-arity", span, message));
+        return Err(Diagnostic::error(code::EXPRESSION_ARITY, span, message));
     }
     match function.rule {
         Rule::Each(op) => {
@@ -177,7 +178,7 @@ fn exactly<const N: usize>(
 
 /// A call that the table does not foresee.
 fn no_rule(span: Span) -> Diagnostic {
-    Diagnostic::error("expression-arity", span, "the function does not take these arguments")
+    Diagnostic::error(code::EXPRESSION_ARITY, span, "the function does not take these arguments")
 }
 
 /// The elements of a list.
@@ -208,7 +209,7 @@ fn unary_unit(op: Unary, unit: Option<TermUnit>, at: Span) -> Result<Option<Term
             return unit.map_or(Ok(None), |unit| {
                 unit.root().map(Some).ok_or_else(|| {
                     let message = format!("the square root of {unit} is not a unit");
-                    Diagnostic::error("unit-mismatch", at, message)
+                    Diagnostic::error(code::UNIT_MISMATCH, at, message)
                 })
             });
         }
@@ -235,7 +236,7 @@ fn mean(items: Vec<Term>, at: Span, span: Span) -> Result<Term, Diagnostic> {
     let count = items.len();
     if count == 0 {
         let message = "`mean` of an empty list has no value";
-        return Err(Diagnostic::error("expression-length", at, message));
+        return Err(Diagnostic::error(code::EXPRESSION_LENGTH, at, message));
     }
     let total = reduce(Binary::Add, items, at, span)?;
     // The count has no unit; a number that was written without could stand for a time.
@@ -275,7 +276,7 @@ fn reduce(op: Binary, items: Vec<Term>, at: Span, span: Span) -> Result<Term, Di
     }
     items.into_iter().map(Ok).reduce(|a, b| binary(op, a?, b?, span)).unwrap_or_else(|| {
         let message = format!("`{}` of an empty list has no value", op.symbol());
-        Err(Diagnostic::error("expression-length", at, message))
+        Err(Diagnostic::error(code::EXPRESSION_LENGTH, at, message))
     })
 }
 
@@ -307,7 +308,7 @@ fn cross(arguments: Arguments, span: Span) -> Result<Term, Diagnostic> {
     let (a, b) = (items(a, a_at)?, items(b, b_at)?);
     if (a.len(), b.len()) != (3, 3) {
         let message = format!("`cross` takes lists of 3, found {} and {}", a.len(), b.len());
-        return Err(Diagnostic::error("expression-length", span, message));
+        return Err(Diagnostic::error(code::EXPRESSION_LENGTH, span, message));
     }
     let part = |i: usize, j: usize| {
         let first = binary(Binary::Multiply, a[i].clone(), b[j].clone(), span)?;
@@ -370,7 +371,7 @@ fn linspace(arguments: Arguments, span: Span) -> Result<Term, Diagnostic> {
 pub(super) fn bounded(count: usize, span: Span) -> Result<(), Diagnostic> {
     if count > LIST_LIMIT {
         let message = format!("a list of {count} values is longer than {LIST_LIMIT}");
-        return Err(Diagnostic::error("expression-size", span, message));
+        return Err(Diagnostic::error(code::EXPRESSION_SIZE, span, message));
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::lexer::{self, Token};
 use super::operator::{Binary, COMPARISON_POWER, INFIX, NEGATE_POWER, Unary};
 use super::syntax::{Each, Expr, ExprKind};
+use crate::code;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::{Unit, parse_unit};
 use crate::value::{Name, Place};
@@ -30,7 +31,7 @@ pub(super) fn parse(text: &str, offset: usize, place: &Place) -> Result<Expr, Di
     parser.advance()?;
     if parser.token == Token::End {
         let span = place.part(offset, text.len());
-        return Err(Diagnostic::error("expression-syntax", span, "the expression is empty")
+        return Err(Diagnostic::error(code::EXPRESSION_SYNTAX, span, "the expression is empty")
             .hint("write a value after `=`"));
     }
     let root = parser.expression(0)?;
@@ -77,7 +78,7 @@ impl Parser<'_> {
         self.last = self.range.end;
         let (token, range) =
             lexer::next(self.text, self.range.end).map_err(|(message, range)| {
-                let found = Diagnostic::error("expression-syntax", self.span(&range), message);
+                let found = Diagnostic::error(code::EXPRESSION_SYNTAX, self.span(&range), message);
                 match self.text.get(range) {
                     Some("\"") => found.hint("put texts in single quotes: 'name'"),
                     Some("%") => {
@@ -119,7 +120,7 @@ impl Parser<'_> {
 
     fn expected(&self, what: &str) -> Diagnostic {
         Diagnostic::error(
-            "expression-syntax",
+            code::EXPRESSION_SYNTAX,
             self.span(&self.range),
             format!("expected {what}, found {}", self.found()),
         )
@@ -380,14 +381,14 @@ impl Parser<'_> {
         let open = self.range.end;
         let Some(length) = self.text[open..].find(']') else {
             return Err(Diagnostic::error(
-                "expression-syntax",
+                code::EXPRESSION_SYNTAX,
                 self.span(&self.range),
                 "expected `]` after the unit",
             ));
         };
         let (unit, scale) = parse_unit(&self.text[open..open + length]).map_err(|error| {
             let range = open + error.range.start..open + error.range.end;
-            let found = Diagnostic::error("unit", self.span(&range), error.message);
+            let found = Diagnostic::error(code::UNIT, self.span(&range), error.message);
             error.hint.into_iter().fold(found, Diagnostic::hint)
         })?;
         // Digits are scaled as text, so that `5[cm]` is the nearest double to 0.05.
@@ -469,6 +470,6 @@ impl Parser<'_> {
 }
 
 fn too_deep(span: Span) -> Diagnostic {
-    Diagnostic::error("expression-depth", span, "the expression is nested too deeply")
+    Diagnostic::error(code::EXPRESSION_DEPTH, span, "the expression is nested too deeply")
         .hint("split it into several parameters")
 }

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 
 use super::operator::{Binary, Op, Unary};
 use super::units::TermUnit;
+use crate::code;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::Unit;
 use crate::value::{Choice, Value, clip};
@@ -50,7 +51,7 @@ impl Scalar {
     pub(super) fn binary(self, op: Binary, other: Self, span: Span) -> Result<Self, Diagnostic> {
         if let (Self::Known(x), Self::Known(y)) = (&self, &other) {
             if *y == 0.0 && matches!(op, Binary::Divide | Binary::Mod) {
-                return Err(Diagnostic::error("expression-number", span, "division by zero"));
+                return Err(Diagnostic::error(code::EXPRESSION_NUMBER, span, "division by zero"));
             }
             return known(op.apply(*x, *y), &[*x, *y], span, || op.symbol().to_owned());
         }
@@ -125,7 +126,7 @@ fn known(
         let list: Vec<String> = inputs.iter().map(f64::to_string).collect();
         let what = if result.is_nan() { "is not a number" } else { "is too large" };
         let message = format!("the result of `{}` of {} {what}", name(), list.join(" and "));
-        return Err(Diagnostic::error("expression-number", span, message));
+        return Err(Diagnostic::error(code::EXPRESSION_NUMBER, span, message));
     }
     Ok(Scalar::Known(result))
 }
@@ -133,7 +134,7 @@ fn known(
 fn limited(code: Vec<Op>, span: Span) -> Result<Scalar, Diagnostic> {
     if code.len() > CODE_LIMIT {
         let message = format!("the expression needs more than {CODE_LIMIT} operations");
-        return Err(Diagnostic::error("expression-size", span, message));
+        return Err(Diagnostic::error(code::EXPRESSION_SIZE, span, message));
     }
     Ok(Scalar::Later(code))
 }
@@ -185,7 +186,7 @@ impl Term {
     pub(super) fn value(self, span: Span) -> Result<Value, Diagnostic> {
         let later = || {
             Diagnostic::error(
-                "expression-signal",
+                code::EXPRESSION_SIGNAL,
                 span,
                 "a value that must be known here depends on a signal",
             )

@@ -5,6 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::operator::Unary;
+use crate::code;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::quantity::turns_hint;
 use crate::types::Var;
@@ -49,7 +50,7 @@ pub enum UnitRule {
 impl UnitRule {
     /// What is wrong if the units differ.
     pub fn conflict(self, left: Unit, right: Unit, span: Span) -> Diagnostic {
-        let error = |message: String| Diagnostic::error("unit-mismatch", span, message);
+        let error = |message: String| Diagnostic::error(code::UNIT_MISMATCH, span, message);
         match self {
             Self::Sides(symbol) => {
                 let found = error(format!(

@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _};
+use legwork_block::code;
+use legwork_blocks::run_warnings;
 use legwork_study::Library;
 use legwork_study::reference::{self, Page, Part};
 use serde_json::{Value, json};
@@ -18,7 +20,8 @@ use super::blocks;
 #[derive(Debug, Args)]
 pub(crate) struct HelpArguments {
     /// A page, such as `units`, a construct, such as `ForEach`, a block, such as `Pid`, or a
-    /// command, such as `run`; with a colon, `run:`, the section of a diagram.
+    /// command, such as `run`; with a colon, `run:`, the section of a diagram; a code of a mistake,
+    /// such as `unknown-port` or `error[unit]`.
     #[arg(value_name = "TOPIC")]
     pub(crate) topic: Vec<String>,
     /// Write all pages, with pictures and the manuals of all blocks, as a book into this directory:
@@ -39,6 +42,9 @@ pub(crate) fn help(arguments: &HelpArguments, library: &Library) -> Result<Answe
     if topic.is_empty() {
         return Ok(list(library));
     }
+    if let Some(mistake) = mistake(&topic) {
+        return Ok(explained(mistake));
+    }
     match of_command(&topic) {
         Some(mut text) => {
             if let [page] = reference::find(&topic, &pages(library))[..] {
@@ -48,15 +54,67 @@ pub(crate) fn help(arguments: &HelpArguments, library: &Library) -> Result<Answe
             let json = json!({ "command": topic, "text": text });
             Ok(Answer::new(Code::Success, json).text(text))
         }
-        None => blocks::explain(&topic, library),
+        None => blocks::explain(&topic, library).or_else(|failure| {
+            // A code of one word, which is not the name of anything else.
+            find_mistake(&topic).map(explained).ok_or(failure)
+        }),
     }
+}
+
+/// The code of a mistake as it is printed, `error[unit]`, or a code of several words.
+fn mistake(topic: &str) -> Option<code::Code> {
+    let printed = ["error", "warning", ""]
+        .into_iter()
+        .find_map(|severity| topic.strip_prefix(severity)?.strip_prefix('[')?.strip_suffix(']'));
+    find_mistake(printed.unwrap_or(topic)).filter(|_| printed.is_some() || topic.contains('-'))
+}
+
+/// The mistake of a diagram, or the warning of a run, with this name.
+fn find_mistake(name: &str) -> Option<code::Code> {
+    let of_runs = || run_warnings::ALL.iter().copied().find(|code| code.name() == name);
+    code::Code::find(name).or_else(of_runs)
+}
+
+/// The explanation of a mistake.
+fn explained(mistake: code::Code) -> Answer {
+    let (name, about) = (mistake.name(), mistake.about());
+    let json = json!({ "mistake": name, "text": about });
+    Answer::new(Code::Success, json).text(format!("# {name}\n\n{about}"))
 }
 
 /// All pages: those of the language, and the exit codes of this command.
 pub(crate) fn pages(library: &Library) -> Vec<Page> {
     let mut pages = reference::pages(library.registry());
+    pages.push(mistakes());
     pages.push(exit_codes());
     pages
+}
+
+/// The codes of mistakes, a line each.
+fn mistakes() -> Page {
+    let mut text = "# Codes of mistakes\n\nAn error keeps a diagram from running, a warning does \
+                    not. Each has a code, as in `error[unknown-port]`. `legwork help unknown-port` \
+                    explains it.\n\n| code | mistake |\n|------|---------|\n"
+        .to_owned();
+    list_mistakes(code::ALL, &mut text);
+    text += "\nA run warns where its numbers are doubtful:\n\n| warning | cause |\n|---|---|\n";
+    list_mistakes(run_warnings::ALL, &mut text);
+    Page {
+        name: "codes",
+        also: vec!["mistakes", "errors", "warnings", "diagnostics"],
+        title: "Codes of mistakes".to_owned(),
+        parts: vec![Part::Text(text)],
+    }
+}
+
+/// Rows of a table: each code with the first sentence of its explanation.
+fn list_mistakes(mistakes: &[code::Code], text: &mut String) {
+    for mistake in mistakes {
+        let about = mistake.about().replace('\n', " ");
+        let sentence = about.split_inclusive(". ").next().unwrap_or_default();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| `{}` | {} |", mistake.name(), sentence.trim());
+    }
 }
 
 /// All exit codes by number.

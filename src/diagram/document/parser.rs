@@ -5,7 +5,8 @@
 use std::borrow::Cow;
 
 use legwork_block::{
-    Arguments, Diagnostic, FileId, Name, Named, Node, NodeField as Field, NodeKind, Span, is_hidden,
+    Arguments, Diagnostic, FileId, Name, Named, Node, NodeField as Field, NodeKind, Span, code,
+    is_hidden,
 };
 use smallvec::SmallVec;
 
@@ -92,7 +93,7 @@ impl<'t> Parser<'t> {
     }
 
     fn error(&self, start: usize, end: usize, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::error("syntax", self.span(start, end.min(self.text.len())), message)
+        Diagnostic::error(code::SYNTAX, self.span(start, end.min(self.text.len())), message)
     }
 
     /// "expected …, found …" at the current position.
@@ -257,7 +258,9 @@ impl<'t> Parser<'t> {
         self.depth += 1;
         if self.depth > DEPTH_LIMIT {
             let message = format!("more than {DEPTH_LIMIT} brackets are nested");
-            return Err(Diagnostic::error("nesting", self.span(start, start + 1), message).into());
+            return Err(
+                Diagnostic::error(code::NESTING, self.span(start, start + 1), message).into()
+            );
         }
         let rest = self.rest();
         let kind = match self.peek() {
@@ -287,10 +290,12 @@ impl<'t> Parser<'t> {
                 match arguments {
                     // `Some(x)` is `x`.
                     Arguments::Positional(mut items) if items.len() == 1 => Ok(items.remove(0)),
-                    _ => {
-                        Err(Diagnostic::error("syntax", span, "expected one value in `Some(…)`")
-                            .into())
-                    }
+                    _ => Err(Diagnostic::error(
+                        code::SYNTAX,
+                        span,
+                        "expected one value in `Some(…)`",
+                    )
+                    .into()),
                 }
             }
             kind => Ok(Node { span, kind }),
@@ -384,12 +389,12 @@ impl<'t> Parser<'t> {
             (true, Some(_)) => Arguments::Positional(values),
             (_, None) => {
                 let names = fields.iter().map(|field| (Key::of_name(&field.name), field.name.span));
-                distinct("field", "duplicate-field", names.collect())?;
+                distinct("field", code::DUPLICATE_FIELD, names.collect())?;
                 Arguments::Fields(fields)
             }
             (false, Some(value)) => {
                 let message = "expected `name: value`, found a value without a name";
-                return Err(Diagnostic::error("syntax", value.span, message)
+                return Err(Diagnostic::error(code::SYNTAX, value.span, message)
                     .hint("parameters are either all named or all without names")
                     .into());
             }
@@ -414,10 +419,10 @@ impl<'t> Parser<'t> {
             let Some(name) = key.text() else { continue };
             let Some(c) = lookalikes::unseen(name) else { continue };
             let message = format!("the name \"{name}\" holds {}", lookalikes::shown(c));
-            return Err(Diagnostic::error("bad-name", key.span, message).into());
+            return Err(Diagnostic::error(code::BAD_NAME, key.span, message).into());
         }
         let keys = entries.iter().map(|(key, _)| Ok((Key::of(key)?, key.span)));
-        distinct("key", "duplicate-key", keys.collect::<Parsed<_>>()?)?;
+        distinct("key", code::DUPLICATE_KEY, keys.collect::<Parsed<_>>()?)?;
         Ok(NodeKind::Map(entries))
     }
 
@@ -490,7 +495,7 @@ impl<'n> Key<'n> {
                 let c = text.value.chars().find(|c| is_hidden(*c)).unwrap_or_default();
                 let message =
                     format!("a name may not hold the hidden character U+{:04X}", c as u32);
-                Err(Diagnostic::error("hidden-character", key.span, message)
+                Err(Diagnostic::error(code::HIDDEN_CHARACTER, key.span, message)
                     .hint("leave it out")
                     .into())
             }
@@ -502,7 +507,7 @@ impl<'n> Key<'n> {
             }
             _ => {
                 let message = format!("expected a name as key, found {}", key.describe());
-                Err(Diagnostic::error("syntax", key.span, message).into())
+                Err(Diagnostic::error(code::SYNTAX, key.span, message).into())
             }
         }
     }
@@ -512,7 +517,7 @@ impl<'n> Key<'n> {
 type Names<'n> = SmallVec<[(Key<'n>, Span); 4]>;
 
 /// Checks that no name is given twice.
-fn distinct(what: &str, code: &'static str, mut names: Names<'_>) -> Parsed<()> {
+fn distinct(what: &str, code: code::Code, mut names: Names<'_>) -> Parsed<()> {
     if names.len() < 2 {
         return Ok(());
     }

@@ -198,7 +198,7 @@ fn bytes_that_are_no_text_are_refused_with_their_offset() {
 fn hostile_nesting_is_an_error() {
     for open in ["[", "(", "{", "A(", "A(a:", "Some(", "{\"a\":"] {
         let error = read(&open.repeat(10_000)).unwrap_err();
-        assert!(["nesting", "syntax"].contains(&error.code), "{open} {error:?}");
+        assert!(["nesting", "syntax"].contains(&error.code.name()), "{open} {error:?}");
     }
     assert!(read(&("[".repeat(90) + &"]".repeat(90))).is_ok());
 }

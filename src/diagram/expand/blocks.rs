@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use legwork_block::{
     Declaration, Diagnostic, Diagnostics, ErasedBlock, FunctionDeclaration, InputDeclaration,
-    Invalid, OutputDeclaration, Ports, RateRule, Registry, Severity, Span, Var,
+    Invalid, OutputDeclaration, Ports, RateRule, Registry, Severity, Span, Var, code,
 };
 use smallvec::SmallVec;
 
@@ -66,7 +66,7 @@ impl Expander<'_> {
         for warning in &declaration.warnings {
             let diagnostic = Diagnostic {
                 severity: Severity::Warning,
-                code: "questionable-parameter",
+                code: code::QUESTIONABLE_PARAMETER,
                 ..invalid(warning)
             };
             self.report(diagnostic);
@@ -125,7 +125,7 @@ impl Expander<'_> {
         let mut refuse = |span, what: &str| {
             let message = format!("{} {what}, but `{site}` has no time of its own", block.path);
             self.diagnostics.push(
-                Diagnostic::error("function-time", span, message)
+                Diagnostic::error(code::FUNCTION_TIME, span, message)
                     .label("a function runs when its caller calls it")
                     .hint("connect it by wires instead, outside the function"),
             );
@@ -253,6 +253,11 @@ fn block_wires(
     let mut unknown = Vec::new();
     for (name, node) in inputs.iter() {
         let span = node.span;
+        let input = declared.iter().position(|input| input.name == *name);
+        if block.is_some() && input.is_none() && !is_frame {
+            unknown.push((name.as_str(), span));
+            continue;
+        }
         let source = match resolver.source(frame, node, false) {
             Ok(source) => source,
             // An input that needs it is said to be missing.
@@ -262,11 +267,8 @@ fn block_wires(
                 Source::Broken(span)
             }
         };
-        match (id, declared.iter().position(|input| input.name == *name)) {
-            (Some(block), Some(input)) => {
-                wires.push(NewWire { block, input, wire: Wire { source, span } });
-            }
-            _ => unknown.push((name.as_str(), span)),
+        if let (Some(block), Some(input)) = (id, input) {
+            wires.push(NewWire { block, input, wire: Wire { source, span } });
         }
     }
     wires[first..].sort_by_key(|wire| wire.input);
@@ -304,7 +306,7 @@ fn check_inputs(
             None => format!("expected an input of {kind}, found `{name}`"),
         };
         let known = declared.iter().map(|input| &*input.name);
-        let mut found = not_among("unknown-port", span, message, name, known, "it has");
+        let mut found = not_among(code::UNKNOWN_PORT, span, message, name, known, "it has");
         if let Some(condition) = condition(registry, kind, name) {
             found = found.hint(format!("it has `{name}` {condition}"));
         }
@@ -313,14 +315,15 @@ fn check_inputs(
             false => found,
         });
     }
-    let Some(first) = missing.first() else { return };
+    // A wrong name is probably that of a missing input.
+    let Some(first) = missing.first().filter(|_| unknown.is_empty()) else { return };
     let plural = if missing.len() > 1 { "s" } else { "" };
     let message = format!("{}: input{plural} `{}` not connected", block.path, missing.join("`, `"));
     let advice = match called {
         Some(_) => "the function's arguments do not give it; bind a Function around it".to_owned(),
         None => format!("connect in the block: in: {{ \"{first}\": \"block.port\" }}"),
     };
-    diagnostics.push(Diagnostic::error("missing-input", block.span, message).hint(advice));
+    diagnostics.push(Diagnostic::error(code::MISSING_INPUT, block.span, message).hint(advice));
 }
 
 /// When a kind of block has an input that it does not always have, as its manual says: "with the
@@ -399,7 +402,7 @@ pub(crate) fn invalid_parameter(
     let at = name.and_then(|name| parameters.iter().find(|known| known.name == *name));
     let message = format!("{path}: {}", invalid.message);
     let span = at.map_or(span, |parameter| parameter.span);
-    let mut diagnostic = Diagnostic::error("invalid-parameter", span, message);
+    let mut diagnostic = Diagnostic::error(code::INVALID_PARAMETER, span, message);
     diagnostic.hints.extend(invalid.hints.iter().cloned());
     diagnostic
 }

@@ -1,6 +1,6 @@
 //! The section `buses:`: the diagram's own types.
 
-use legwork_block::{Diagnostic, Diagnostics, Node, NodeKind, Type};
+use legwork_block::{Diagnostic, Diagnostics, Node, NodeKind, Type, code};
 
 use super::Expander;
 use super::tree::Env;
@@ -71,7 +71,7 @@ impl Expander<'_> {
         };
         if self.types.named.iter().any(|known| known.name == name) {
             let message = format!("`{name}` is the name of a bus of the library");
-            return Err(vec![Diagnostic::error("duplicate-key", name_span, message)]);
+            return Err(vec![Diagnostic::error(code::DUPLICATE_KEY, name_span, message)]);
         }
         let mut found = Vec::new();
         let mut errors = Vec::new();
@@ -107,7 +107,7 @@ impl Expander<'_> {
                 }
                 Ok(_) => errors.push(
                     Diagnostic::error(
-                        "bad-type",
+                        code::BAD_TYPE,
                         notes.ty.span,
                         format!("field `{field}` of a bus needs its dimensions"),
                     )
@@ -123,7 +123,7 @@ impl Expander<'_> {
         // Buses in buses grow fast.
         if leaves(&ty) > LEAF_LIMIT {
             let message = format!("the bus `{name}` has more than {LEAF_LIMIT} parts");
-            return Err(vec![Diagnostic::error("too-large", name_span, message)]);
+            return Err(vec![Diagnostic::error(code::TOO_LARGE, name_span, message)]);
         }
         self.types.buses.insert(name.to_owned(), (ty, next_var));
         Ok(())

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use legwork_block::{Arguments, Diagnostic, Diagnostics, Expression, Named, Node, NodeKind, Text};
+use legwork_block::{
+    Arguments, Diagnostic, Diagnostics, Expression, Named, Node, NodeKind, Text, code,
+};
 use legwork_program::{CheckKind, Ratio};
 
 use super::tree::Env;
@@ -69,7 +71,7 @@ pub(super) fn expression_text<'n>(node: &'n Node, found: &mut Diagnostics) -> Op
         NodeKind::Text(text) if text.value.starts_with('=') => Some(text),
         _ => {
             let message = "expected an expression that begins with `=`";
-            let wrong = Diagnostic::error("wrong-type", node.span, message);
+            let wrong = Diagnostic::error(code::WRONG_TYPE, node.span, message);
             found.push(match node.text() {
                 Some(text) => wrong.hint(format!("write \"={text}\"")),
                 None => wrong,
@@ -117,7 +119,7 @@ impl Expander<'_> {
             let whole = [prefix, text].concat();
             if paths.contains(&whole) {
                 let message = format!("`{text}` is logged twice");
-                self.report(Diagnostic::error("duplicate-key", path.span, message));
+                self.report(Diagnostic::error(code::DUPLICATE_KEY, path.span, message));
                 continue;
             }
             if prefix.is_empty() && self.failed_judge.contains(text) {
@@ -126,7 +128,7 @@ impl Expander<'_> {
             let scope = self.tree.frames[root].scope;
             if begins_with_one(text, &self.scopes[scope].judge) {
                 let message = format!("`{whole}` is in `judge:` of a diagram inside: not recorded");
-                self.report(Diagnostic::warning("judge-of-part", path.span, message));
+                self.report(Diagnostic::warning(code::JUDGE_OF_PART, path.span, message));
                 continue;
             }
             if let Some(&value) = judged.get(text) {
@@ -168,7 +170,7 @@ impl Expander<'_> {
         let (begin, end) = (ends.0?, ends.1?);
         if let (Some(after), true) = (after, begin > end) {
             let message = format!("the window ends at {end} s, before it begins at {begin} s");
-            self.report(Diagnostic::error("empty-window", after.span, message));
+            self.report(Diagnostic::error(code::EMPTY_WINDOW, after.span, message));
             return None;
         }
         if let (Some(after), Some(run)) = (after, &self.run) {
@@ -177,7 +179,7 @@ impl Expander<'_> {
             if begin > stop && at.file == after.span.file {
                 let message =
                     format!("the window begins at {begin} s, and the run stops at {stop} s before");
-                let found = Diagnostic::warning("empty-window", after.span, message);
+                let found = Diagnostic::warning(code::EMPTY_WINDOW, after.span, message);
                 self.report(found.also(at, "the run stops here"));
             }
         }
@@ -202,7 +204,7 @@ impl Expander<'_> {
                 let found = written.unwrap_or("no kind");
                 self.report(
                     Diagnostic::error(
-                        "unknown-check",
+                        code::UNKNOWN_CHECK,
                         check.span,
                         format!("expected one of `{}`, found `{found}`", kinds.join("`, `")),
                     )

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use legwork_block::{Diagnostic, Node, Span};
+use legwork_block::{Diagnostic, Node, Span, code};
 
 use super::feed::Port;
 use super::structural::At;
@@ -74,7 +74,9 @@ impl Expander<'_> {
                 if let Some(first) = out.names().next() {
                     let message = "`out` names outputs that no `ports` declares";
                     let hint = format!("write ports: (out: {{ \"{first}\": \"Real\" }})");
-                    self.report(Diagnostic::error("missing-field", out.span, message).hint(hint));
+                    self.report(
+                        Diagnostic::error(code::MISSING_FIELD, out.span, message).hint(hint),
+                    );
                 }
                 BTreeMap::new()
             }
@@ -129,7 +131,7 @@ impl Expander<'_> {
             let name = entry.name;
             let Some(ty) = interface.outputs.get(name) else {
                 let message = format!("`ports` declares no output `{name}`");
-                let found = Diagnostic::error("unknown-port", entry.name_span, message);
+                let found = Diagnostic::error(code::UNKNOWN_PORT, entry.name_span, message);
                 let known = interface.outputs.keys().map(String::as_str);
                 self.report(found.suggest(name, known));
                 continue;
@@ -138,7 +140,7 @@ impl Expander<'_> {
             let (path, is_optional) =
                 (entry.value.clone(), interface.optional_outputs.contains(name));
             let of = AssertionOf::Path { path, frame: inside, is_optional };
-            self.assert_port(of, entry.value.span, ty, inner, what, "wrong-type");
+            self.assert_port(of, entry.value.span, ty, inner, what, code::WRONG_TYPE);
             outs.insert(name.to_owned(), entry.value.clone());
         }
         outs
@@ -152,7 +154,7 @@ impl Expander<'_> {
             let message =
                 format!("output `{name}` is declared, but `out` does not say where it comes from");
             self.report(
-                Diagnostic::error("missing-output", ty.ty.span, message)
+                Diagnostic::error(code::MISSING_OUTPUT, ty.ty.span, message)
                     .hint(format!("write out: {{ \"{name}\": \"block.port\" }}")),
             );
         }
@@ -170,7 +172,7 @@ impl Expander<'_> {
         env: &Env,
     ) {
         self.check_connected(path, interface, sources, span, hole);
-        let code = if hole.is_some() { "variant-interface" } else { "wrong-type" };
+        let code = if hole.is_some() { code::VARIANT_INTERFACE } else { code::WRONG_TYPE };
         for (name, ty) in &interface.inputs {
             let Some(node) = sources.get(name) else { continue };
             let what = format!("input `{name}` of `{}`", hole.unwrap_or(path));
@@ -195,7 +197,7 @@ impl Expander<'_> {
             let is_fed = sources.get(name).is_some() || ty.default.is_some();
             if !is_fed && !interface.optional.contains(name) {
                 let message = format!("{path}: input `{name}`{of_hole} not connected");
-                let found = Diagnostic::error("missing-input", span, message);
+                let found = Diagnostic::error(code::MISSING_INPUT, span, message);
                 self.report(found.also(ty.ty.span, "declared here"));
             }
         }

@@ -1,6 +1,8 @@
 //! Conditional parts (semantics 6.1): subsystems that are on now and then.
 
-use legwork_block::{Condition, Diagnostic, Diagnostics, Node, SignChange, Span, Test, erase};
+use legwork_block::{
+    Condition, Diagnostic, Diagnostics, Node, SignChange, Span, Test, code, erase,
+};
 
 use super::blocks::NewBlock;
 use super::composite::Inside;
@@ -208,7 +210,7 @@ fn hit_count(expander: &mut Expander<'_>, node: &Node, env: &Env) -> Option<u32>
         return Some(n as u32);
     }
     let message = format!("expected a whole number from 1 on, found {n}");
-    expander.report(Diagnostic::error("out-of-range", node.span, message));
+    expander.report(Diagnostic::error(code::OUT_OF_RANGE, node.span, message));
     None
 }
 

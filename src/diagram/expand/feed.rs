@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use legwork_block::{
-    Diagnostic, Input, Node, NodeKind, PortUnit, Scale, Span, Type, Unit, Value, erase, parse_unit,
+    Diagnostic, Input, Node, NodeKind, PortUnit, Scale, Span, Type, Unit, Value, code, erase,
+    parse_unit,
 };
 use smallvec::smallvec;
 
@@ -72,7 +73,7 @@ impl Expander<'_> {
                 return None;
             }
         };
-        let code = "wrong-type";
+        let code = code::WRONG_TYPE;
         let what = format!("what feeds the input `{}`", port.name);
         let of = AssertionOf::Block(block);
         self.assert_port(of, node.span, port.declared, port.of_types, what, code);
@@ -134,7 +135,7 @@ impl Expander<'_> {
         declared: &Declared,
         env: &Env,
         what: String,
-        code: &'static str,
+        code: code::Code,
     ) {
         let Some((ty, var_count)) = self.declared_type(&declared.ty, env) else { return };
         let unit = match &declared.unit {
@@ -171,11 +172,11 @@ impl Expander<'_> {
             Ok((found, _)) => {
                 let message = format!("expected a unit without a prefix, found `{text}`");
                 let signals = format!("signals are in SI units: write \"{found}\"");
-                Diagnostic::error("bad-unit", unit.span, message).hint(signals)
+                Diagnostic::error(code::BAD_UNIT, unit.span, message).hint(signals)
             }
             Err(error) => {
                 let message = format!("expected a unit, found `{text}`: {error}");
-                Diagnostic::error("bad-unit", unit.span, message)
+                Diagnostic::error(code::BAD_UNIT, unit.span, message)
             }
         };
         self.report(found);
@@ -197,7 +198,7 @@ impl Reading<'_> {
     fn wrong(&self, expected: &str, found: &Value) -> Diagnostic {
         let message =
             format!("input `{}` expected {expected}, found {}", self.name, found.describe());
-        Diagnostic::error("wrong-type", self.node.span, message)
+        Diagnostic::error(code::WRONG_TYPE, self.node.span, message)
     }
 
     /// Adds the leaves of a value of the type `ty`.
@@ -214,13 +215,17 @@ impl Reading<'_> {
                 {
                     let message = format!("expected a field of {}, found `{unknown}`", bus.name);
                     let known = bus.fields.iter().map(|field| field.name.as_str());
-                    return Err(Diagnostic::error("unknown-field", self.node.span, message)
+                    return Err(Diagnostic::error(code::UNKNOWN_FIELD, self.node.span, message)
                         .suggest(unknown, known));
                 }
                 for field in &bus.fields {
                     let Some(value) = record.get(&field.name) else {
                         let message = format!("field `{}` of {} is missing", field.name, bus.name);
-                        return Err(Diagnostic::error("missing-field", self.node.span, message));
+                        return Err(Diagnostic::error(
+                            code::MISSING_FIELD,
+                            self.node.span,
+                            message,
+                        ));
                     };
                     let unit = field.unit.as_deref().and_then(|unit| parse_unit(unit).ok());
                     let unit = unit.map(|(unit, _)| unit);
@@ -284,13 +289,13 @@ impl Reading<'_> {
             (Some(known), Some(found)) if !known.agrees(found) => {
                 let message =
                     format!("input `{}` expected the unit {known}, found {found}", self.name);
-                Err(Diagnostic::error("unit-mismatch", self.node.span, message))
+                Err(Diagnostic::error(code::UNIT_MISMATCH, self.node.span, message))
             }
             (Some(known), None) if self.stated.is_some() && number != 0.0 && known != Unit::ONE => {
                 let message =
                     format!("input `{}` expected the unit {known}, found none", self.name);
                 let hint = format!("write \"{number} {known}\"");
-                Err(Diagnostic::error("unit-mismatch", self.node.span, message).hint(hint))
+                Err(Diagnostic::error(code::UNIT_MISMATCH, self.node.span, message).hint(hint))
             }
             (known, found) => {
                 *self.unit = known.or(found);

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use legwork_block::{Diagnostic, Node};
+use legwork_block::{Diagnostic, Node, code};
 
 use crate::document;
 use crate::language::wrong_type;
@@ -19,7 +19,7 @@ pub(super) fn construct_in(
 ) -> Result<Rc<Node>, Diagnostic> {
     let (file, bytes) = loader
         .source(name, kinds)
-        .map_err(|message| Diagnostic::error("missing-file", at.span, message))?;
+        .map_err(|message| Diagnostic::error(code::MISSING_FILE, at.span, message))?;
     loader.note(name, &bytes);
     let node = document::parse(file, &bytes)?;
     match node.kind_name() {

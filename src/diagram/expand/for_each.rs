@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 use legwork_block::{
-    Arguments, ConcatVectors, Diagnostic, Named, Node, NodeKind, StackRows, Value, erase,
+    Arguments, ConcatVectors, Diagnostic, Named, Node, NodeKind, StackRows, Value, code, erase,
 };
 use smallvec::SmallVec;
 
@@ -87,7 +87,7 @@ impl Expander<'_> {
         let ForEach { at, over, share, body, collect, .. } = part;
         if over.is_empty() {
             let message = format!("expected {}, found none", OfLists::EXPECTED);
-            self.report(Diagnostic::error("wrong-type", over.span, message));
+            self.report(Diagnostic::error(code::WRONG_TYPE, over.span, message));
             return Item::Broken;
         }
         for entry in over.iter() {
@@ -101,7 +101,7 @@ impl Expander<'_> {
                 Some(Value::List(items)) => lists.push((entry.name.to_owned(), items)),
                 Some(other) => {
                     let message = format!("expected a list, found {}", other.describe());
-                    self.report(Diagnostic::error("wrong-type", list.span, message));
+                    self.report(Diagnostic::error(code::WRONG_TYPE, list.span, message));
                     return Item::Broken;
                 }
                 None => return Item::Broken,
@@ -110,7 +110,7 @@ impl Expander<'_> {
         let count = lists[0].1.len();
         if let Some((name, list)) = lists.iter().find(|(_, list)| list.len() != count) {
             self.report(Diagnostic::error(
-                "wrong-shape",
+                code::WRONG_SHAPE,
                 over.span,
                 format!("`{name}` has {} items, `{}` has {count}", list.len(), lists[0].0),
             ));
@@ -138,7 +138,7 @@ impl Expander<'_> {
             if copies.insert(key.clone(), inside).is_some() {
                 let message =
                     format!("the copies of a ForEach need different keys, found `{key}` twice");
-                self.report(Diagnostic::error("duplicate-key", over.span, message));
+                self.report(Diagnostic::error(code::DUPLICATE_KEY, over.span, message));
                 return Item::Broken;
             }
             for entry in share.iter().flat_map(Entries::iter) {
@@ -193,7 +193,7 @@ impl Expander<'_> {
                     let found = kind.map_or_else(String::new, |kind| kind.text);
                     self.report(
                         Diagnostic::error(
-                            "unknown-collector",
+                            code::UNKNOWN_COLLECTOR,
                             how.span,
                             format!("expected Array, Join, Stack or Concat, found `{found}`"),
                         )

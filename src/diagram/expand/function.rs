@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use legwork_block::{
-    Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind, Place, Span, Text,
+    Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind, Place, Span, Text, code,
 };
 
 use super::mask::Mask;
@@ -59,7 +59,7 @@ impl Expander<'_> {
         if self.tree.frames[at.frame].owner.is_none() {
             let message = format!("{}: a Function is called by a block, it has no wires", at.path);
             self.report(
-                Diagnostic::error("function-on-wires", span, message)
+                Diagnostic::error(code::FUNCTION_ON_WIRES, span, message)
                     .hint("write Subsystem(…) or Mask(…), or bind it in a block: needs: { … }"),
             );
             return Item::Broken;
@@ -101,7 +101,7 @@ impl Expander<'_> {
             .map(|(function, _)| {
                 let (path, name) = (&block.path, &function.name);
                 let message = format!("{path}: the function `{name}` that it needs is not bound");
-                Diagnostic::error("missing-function", block.span, message)
+                Diagnostic::error(code::MISSING_FUNCTION, block.span, message)
                     .label(signature(function))
                     .hint(format!("bind it in the block: needs: {{ \"{name}\": Use(\"…\") }}"))
             })
@@ -115,7 +115,7 @@ impl Expander<'_> {
         let known = functions.iter().map(|function| function.name.as_str());
         let kind = block.planned.kind();
         let message = format!("expected a function that {kind} needs, found `{name}`");
-        let found = not_among("unknown-function", span, message, name, known, "it needs");
+        let found = not_among(code::UNKNOWN_FUNCTION, span, message, name, known, "it needs");
         if functions.is_empty() { found.hint("it needs none") } else { found }
     }
 
@@ -193,7 +193,7 @@ impl Expander<'_> {
         }
         let (kind, missing) = (planned.kind(), missing.join(" and "));
         let message = format!("{kind} cannot be called as `{path}`: it has {missing}");
-        let diagnostic = Diagnostic::error("wrong-function", span, message)
+        let diagnostic = Diagnostic::error(code::WRONG_FUNCTION, span, message)
             .label(signature(function))
             .hint(function.hint.clone());
         self.report(diagnostic);
@@ -240,7 +240,7 @@ fn called_with<'n>(
     if let Some(field) = fields.iter().find(|field| field.name.text == "in") {
         let message = "the inputs of a called block are the arguments of the call";
         return Err(Box::new(
-            Diagnostic::error("function-inputs", field.name.span, message)
+            Diagnostic::error(code::FUNCTION_INPUTS, field.name.span, message)
                 .hint("leave `in:` out; a Function may wire arguments to inputs of other names"),
         ));
     }

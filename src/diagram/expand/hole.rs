@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use legwork_block::{
-    Arguments, Diagnostic, Label, Name, Named, Node, NodeField, NodeKind, Place, Span,
+    Arguments, Diagnostic, Label, Name, Named, Node, NodeField, NodeKind, Place, Span, code,
 };
 
 use super::structural::At;
@@ -64,7 +64,7 @@ impl Expander<'_> {
                 kind: NodeKind::Text(legwork_block::Text { value: text, place }),
             };
             let what = format!("output `{output}` that the interface of `{name}` declares");
-            let code = "variant-interface";
+            let code = code::VARIANT_INTERFACE;
             let is_optional = interface.optional_outputs.contains(output);
             let of = AssertionOf::Path { path: source.clone(), frame, is_optional };
             self.assert_port(of, source.span, ty, &interface_env, what, code);
@@ -123,7 +123,7 @@ impl Expander<'_> {
             if around.variants.iter().any(|open| open == name) {
                 let chain = around.variants.join(" ► ");
                 self.report(Diagnostic::error(
-                    "variant-cycle",
+                    code::VARIANT_CYCLE,
                     node.span,
                     format!("a choice may not use its own variant: {chain} ► {name}"),
                 ));
@@ -147,7 +147,7 @@ impl Expander<'_> {
         };
         let what = if env.root { "a variant" } else { "a hole of this mask" };
         let message = format!("expected the name of {what}, found `{name}`");
-        let mut diagnostic = Diagnostic::error("unknown-variant", node.span, message)
+        let mut diagnostic = Diagnostic::error(code::UNKNOWN_VARIANT, node.span, message)
             .suggest(name, known.iter().map(String::as_str));
         if !known.is_empty() {
             diagnostic = diagnostic.hint(format!("known are `{}`", known.join("`, `")));

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use legwork_block::{Diagnostic, Node};
+use legwork_block::{Diagnostic, Node, code};
 
 use super::file::construct_in;
 use super::mask::OfParameters;
@@ -87,7 +87,7 @@ impl Expander<'_> {
         }
         let missing = |name: &str, declaration: &Node| {
             let message = format!("parameter `{name}` of the interface is missing");
-            let found = Diagnostic::error("missing-field", name_span(node), message);
+            let found = Diagnostic::error(code::MISSING_FIELD, name_span(node), message);
             Some(found.also(declaration.span, "declared here"))
         };
         let (values, failed) = self.parameters(node, &params, env, &missing);

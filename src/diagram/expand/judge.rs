@@ -1,6 +1,6 @@
 //! The section `judge:`: what is computed to judge a run, and cannot change it.
 
-use legwork_block::{Diagnostic, Expression, Node, RateRule, Scope, Span};
+use legwork_block::{Diagnostic, Expression, Node, RateRule, Scope, Span, code};
 use legwork_program::Reduction;
 
 use super::blocks::NewWire;
@@ -97,10 +97,10 @@ impl Expander<'_> {
             let is_known =
                 self.tree.frames[Tree::ROOT].items.contains_key(name) || env.lookup(name).is_some();
             if let Some(reason) = super::bad_name(name, true) {
-                self.report(Diagnostic::error("bad-name", name_span, reason));
+                self.report(Diagnostic::error(code::BAD_NAME, name_span, reason));
             } else if is_known || name == "t" {
                 let message = format!("`{name}` is the name of something else already");
-                self.report(Diagnostic::error("duplicate-key", name_span, message));
+                self.report(Diagnostic::error(code::DUPLICATE_KEY, name_span, message));
             } else if let Some(value) = self.judge_value(entry, env) {
                 values.push(value);
             } else {
@@ -160,7 +160,7 @@ impl Expander<'_> {
                     judge.path
                 );
                 self.diagnostics.push(
-                    Diagnostic::error("judge-changes-run", part.span, message)
+                    Diagnostic::error(code::JUDGE_CHANGES_RUN, part.span, message)
                         .hint("move it to `blocks:` if it is part of the model"),
                 );
             });
@@ -177,7 +177,7 @@ impl Expander<'_> {
                     let message =
                         format!("`{judge}` is in `judge:`, so it cannot be the output `{name}`");
                     self.diagnostics.push(
-                        Diagnostic::error("judge-changes-run", part.span, message)
+                        Diagnostic::error(code::JUDGE_CHANGES_RUN, part.span, message)
                             .hint("move it to `blocks:` if it is part of the model"),
                     );
                 }
@@ -208,7 +208,7 @@ impl Expander<'_> {
         };
         let message = format!("{} {what}; in `judge:` nothing may change the run", block.path);
         self.diagnostics.push(
-            Diagnostic::error("judge-changes-run", block.span, message)
+            Diagnostic::error(code::JUDGE_CHANGES_RUN, block.span, message)
                 .hint("move it to `blocks:`, or write an expression"),
         );
     }

@@ -1,6 +1,6 @@
 //! Blocks of the registry: their parameters, inputs and periods.
 
-use legwork_block::{Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind};
+use legwork_block::{Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind, code};
 use legwork_program::Ratio;
 use smallvec::SmallVec;
 
@@ -49,14 +49,14 @@ impl Expander<'_> {
     ) -> Item {
         if let Some(hint) = self.registry.why_absent(&kind.text) {
             let message = format!("this build has no block `{}`", kind.text);
-            self.report(Diagnostic::error("absent-block-kind", kind.span, message).hint(hint));
+            self.report(Diagnostic::error(code::ABSENT_BLOCK_KIND, kind.span, message).hint(hint));
             return Item::Broken;
         }
         let Some(entry) = self.registry.find_block(&kind.text) else {
             let structural = STRUCTURAL.iter().map(|construct| construct.manual.name);
             let known = self.registry.blocks().map(|entry| entry.kind).chain(structural);
             let message = format!("expected a kind of block, found `{}`", kind.text);
-            let mut diagnostic = Diagnostic::error("unknown-block-kind", kind.span, message)
+            let mut diagnostic = Diagnostic::error(code::UNKNOWN_BLOCK_KIND, kind.span, message)
                 .suggest(&kind.text, known);
             if diagnostic.hints.is_empty() {
                 diagnostic = diagnostic.hint("`legwork blocks` lists all kinds");
@@ -67,7 +67,7 @@ impl Expander<'_> {
         if let NodeKind::Named(Named { arguments: Arguments::Positional(args), .. }) = &node.kind {
             self.report(
                 Diagnostic::error(
-                    "wrong-type",
+                    code::WRONG_TYPE,
                     args[0].span,
                     format!("the parameters of {} have names", kind.text),
                 )
@@ -120,7 +120,7 @@ impl Expander<'_> {
         };
         if !period.is_positive() || offset.is_negative() {
             self.report(Diagnostic::error(
-                "out-of-range",
+                code::OUT_OF_RANGE,
                 period_span,
                 format!(
                     "expected a period above zero and an offset of zero or more, \

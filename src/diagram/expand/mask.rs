@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use indexmap::IndexMap;
-use legwork_block::{Diagnostic, Diagnostics, Node, Resources, Scope, Unit, Value};
+use legwork_block::{Diagnostic, Diagnostics, Node, Resources, Scope, Unit, Value, code};
 
 use super::composite::Inside;
 use super::file::construct_in;
@@ -174,7 +174,7 @@ impl Expander<'_> {
         let (name, file) = (part.file.value.to_owned(), part.file.node);
         if env.around.masks.contains(&name) {
             self.report(Diagnostic::error(
-                "mask-cycle",
+                code::MASK_CYCLE,
                 file.span,
                 format!("a mask may not hold itself: {} ► {name}", env.around.masks.join(" ► ")),
             ));
@@ -256,7 +256,7 @@ impl Expander<'_> {
             }
         }
         let missing = |message, declaration: &Node| {
-            Diagnostic::error("missing-field", name_span(instance), message)
+            Diagnostic::error(code::MISSING_FIELD, name_span(instance), message)
                 .also(declaration.span, "declared here")
         };
         let no_value = |name: &str, declaration: &Node| {
@@ -376,7 +376,7 @@ impl Expander<'_> {
                     let names = self.robots.resource_names();
                     let message = format!("expected the name of a robot, found `{robot}`");
                     self.report(
-                        Diagnostic::error("unknown-robot", node.span, message)
+                        Diagnostic::error(code::UNKNOWN_ROBOT, node.span, message)
                             .suggest(&robot, names.iter().map(String::as_str)),
                     );
                     return None;
@@ -395,7 +395,7 @@ impl Expander<'_> {
         };
         if !fits {
             self.report(Diagnostic::error(
-                "wrong-type",
+                code::WRONG_TYPE,
                 node.span,
                 format!("parameter `{name}` expected {kind}, found {}", value.describe()),
             ));
@@ -408,7 +408,7 @@ impl Expander<'_> {
     fn unknown_kind(&mut self, declaration: &Node, kind: &str) {
         let kinds = KINDS.map(|(word, _)| word.name);
         let message = format!("expected one of `{}`, found `{kind}`", kinds.join("`, `"));
-        let found = Diagnostic::error("unknown-parameter-kind", declaration.span, message);
+        let found = Diagnostic::error(code::UNKNOWN_PARAMETER_KIND, declaration.span, message);
         self.report(found.suggest(kind, kinds));
     }
 
@@ -438,7 +438,7 @@ impl Expander<'_> {
                 Some(Value::Real { value, unit }) => (value, unit),
                 Some(other) => {
                     let message = format!("expected a number, found {}", other.describe());
-                    self.report(Diagnostic::error("wrong-type", bound_node.span, message));
+                    self.report(Diagnostic::error(code::WRONG_TYPE, bound_node.span, message));
                     return false;
                 }
                 None => return false,
@@ -461,7 +461,7 @@ impl Expander<'_> {
                 let message =
                     format!("parameter `{name}` expected the unit {expected}, found {found}");
                 self.report(
-                    Diagnostic::error("unit-mismatch", node.span, message)
+                    Diagnostic::error(code::UNIT_MISMATCH, node.span, message)
                         .also(bound_node.span, "the bound"),
                 );
                 return false;
@@ -474,7 +474,7 @@ impl Expander<'_> {
                 let relation = if above { "at most" } else { "at least" };
                 self.report(
                     Diagnostic::error(
-                        "out-of-range",
+                        code::OUT_OF_RANGE,
                         node.span,
                         format!("parameter `{name}` expected {relation} {limit}, found {bad}"),
                     )

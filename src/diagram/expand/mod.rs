@@ -40,7 +40,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use legwork_block::{
     Diagnostic, Diagnostics, Expression, Node, Registry, Resource, Resources, Span, Type, Unit,
-    is_constant,
+    code, is_constant,
 };
 use legwork_program::Ratio;
 
@@ -122,7 +122,7 @@ pub(crate) struct Assertion {
     pub(crate) unit: Option<Unit>,
     pub(crate) span: Span,
     pub(crate) what: String,
-    pub(crate) code: &'static str,
+    pub(crate) code: code::Code,
 }
 
 /// An output of the diagram that runs.
@@ -202,7 +202,7 @@ impl Robots {
         let message = "nothing in the diagram stands on this ground";
         let hint =
             "contact blocks take it with `ground: OfDiagram`, their default but for Collisions";
-        Some(Diagnostic::warning("unused-ground", *span, message).hint(hint))
+        Some(Diagnostic::warning(code::UNUSED_GROUND, *span, message).hint(hint))
     }
 
     /// Whether a robot with mistakes of its own was asked for since the last call.
@@ -252,7 +252,7 @@ struct PendingAssertion {
     unit: Option<Unit>,
     span: Span,
     what: String,
-    code: &'static str,
+    code: code::Code,
 }
 
 /// What an assertion is about.
@@ -402,7 +402,7 @@ impl<'a> Expander<'a> {
     fn refuse_constant(&mut self, name: &str, span: Span, what: &str) {
         if is_constant(name) {
             let message = constant_name(name, what);
-            let found = Diagnostic::error("bad-name", span, message);
+            let found = Diagnostic::error(code::BAD_NAME, span, message);
             self.report(found.hint("give it another name"));
         }
     }
@@ -419,7 +419,7 @@ impl<'a> Expander<'a> {
                 continue;
             }
             if let Some(reason) = bad_name(name, frame == Tree::ROOT && env.root) {
-                self.report(Diagnostic::error("bad-name", name_span, reason));
+                self.report(Diagnostic::error(code::BAD_NAME, name_span, reason));
             }
             if let Some(known) = self.tree.frames[frame].items.get(name) {
                 let what = match known {
@@ -427,7 +427,7 @@ impl<'a> Expander<'a> {
                     _ => "another block",
                 };
                 let message = format!("`{name}` is {what} already");
-                self.report(Diagnostic::error("duplicate-key", name_span, message));
+                self.report(Diagnostic::error(code::DUPLICATE_KEY, name_span, message));
                 continue;
             }
             let path = [&self.tree.frames[frame].prefix, name].concat();
@@ -464,7 +464,7 @@ impl<'a> Expander<'a> {
         if !self.said_too_large {
             self.said_too_large = true;
             let message = format!("the diagram unfolds into more than {UNFOLD_LIMIT} blocks");
-            self.report(Diagnostic::error("too-large", at, message));
+            self.report(Diagnostic::error(code::TOO_LARGE, at, message));
         }
         true
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use legwork_block::{
     Diagnostic, Diagnostics, FileId, Files, NoResource, Node, OtherResources, Resource,
-    ResourceEntry, Scope, Span, Value,
+    ResourceEntry, Scope, Span, Value, code,
 };
 
 use super::mask::Bounds;
@@ -99,7 +99,7 @@ impl Expander<'_> {
                 if name == VARIANTS {
                     let message = format!("`{name}` is the record of the chosen variants");
                     self.report(
-                        Diagnostic::error("duplicate-key", name_span, message)
+                        Diagnostic::error(code::DUPLICATE_KEY, name_span, message)
                             .hint("give it another name"),
                     );
                     continue;
@@ -109,13 +109,13 @@ impl Expander<'_> {
                 if !is_robot && sections().any(|section| section == name) {
                     let message =
                         format!("`{name}` is the name of a section, so it cannot name a parameter");
-                    let found = Diagnostic::error("bad-name", name_span, message);
+                    let found = Diagnostic::error(code::BAD_NAME, name_span, message);
                     self.report(found.hint("give it another name"));
                 }
                 if let Some(first) = entries.get(name) {
                     let message = format!("`{name}` names a parameter and a robot");
                     self.report(
-                        Diagnostic::error("duplicate-key", name_span, message)
+                        Diagnostic::error(code::DUPLICATE_KEY, name_span, message)
                             .also(first.span, "the other one"),
                     );
                     continue;
@@ -239,9 +239,9 @@ impl Scope for LazyNames<'_, '_> {
             let active = self.active.borrow();
             let all = |robots| active.iter().all(|name| self.is_robot(name) == robots);
             let (code, who) = match (all(true), all(false)) {
-                (true, _) => ("robot-cycle", "robots"),
-                (_, true) => ("parameter-cycle", "parameters"),
-                _ => ("parameter-cycle", "parameters and robots"),
+                (true, _) => (code::ROBOT_CYCLE, "robots"),
+                (_, true) => (code::PARAMETER_CYCLE, "parameters"),
+                _ => (code::PARAMETER_CYCLE, "parameters and robots"),
             };
             let message = format!("{who} need each other: {} ► {name}", active.join(" ► "));
             self.found.borrow_mut().push(Diagnostic::error(code, declared.span, message));
@@ -249,7 +249,7 @@ impl Scope for LazyNames<'_, '_> {
         }
         if self.active.borrow().len() >= CHAIN_LIMIT {
             self.found.borrow_mut().push(Diagnostic::error(
-                "nesting",
+                code::NESTING,
                 declared.span,
                 format!("more than {CHAIN_LIMIT} parameters need one another in a chain"),
             ));
@@ -402,7 +402,7 @@ impl LazyNames<'_, '_> {
                 "the chains of joints up to `{name}` take {bytes} MB, more than the {limit} MB \
                  that all robots of a diagram may take"
             );
-            self.found.borrow_mut().push(Diagnostic::error("too-large", node.span, message));
+            self.found.borrow_mut().push(Diagnostic::error(code::TOO_LARGE, node.span, message));
         };
         let budget = &self.expander.budget;
         if let Some(bytes) = budget.add_robot(0) {
@@ -419,7 +419,7 @@ impl LazyNames<'_, '_> {
             Ok((resource, warnings)) => {
                 for warning in warnings {
                     let at = node.field("path").map_or(node.span, |path| path.span);
-                    self.found.borrow_mut().push(Diagnostic::warning("robot", at, warning));
+                    self.found.borrow_mut().push(Diagnostic::warning(code::ROBOT, at, warning));
                 }
                 match budget.add_robot(resource.memory()) {
                     Some(bytes) => {
@@ -438,9 +438,9 @@ impl LazyNames<'_, '_> {
                     .or_else(|| node.field("path"))
                     .map_or(node.span, |field| field.span);
                 let code = match invalid.is_missing_file || files.missing.get() {
-                    true => "missing-file",
-                    false if name == GROUND => "invalid-ground",
-                    false => "invalid-robot",
+                    true => code::MISSING_FILE,
+                    false if name == GROUND => code::INVALID_GROUND,
+                    false => code::INVALID_ROBOT,
                 };
                 let mut diagnostic = Diagnostic::error(code, at, invalid.message);
                 diagnostic.hints.extend(invalid.hints);

@@ -3,31 +3,31 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use legwork_block::{Diagnostic, Expression, FileId, Label, Node, Span};
+use legwork_block::{Diagnostic, Expression, FileId, Label, Node, Span, code};
 
 use crate::render::SourceMap;
 
 /// Mistakes that are in a value, wherever it is used; others are where they are told.
-const OF_VALUES: [&str; 19] = [
-    "expression-index",
-    "expression-length",
-    "expression-number",
-    "expression-size",
-    "expression-type",
-    "invalid-parameter",
-    "out-of-range",
-    "parameter",
-    "parameter-type",
-    "quantity",
-    "questionable-parameter",
-    "rate-conflict",
-    "robot",
-    "slice-out-of-range",
-    "unit-mismatch",
-    "unknown-robot",
-    "wrong-frame",
-    "wrong-shape",
-    "wrong-type",
+const OF_VALUES: [code::Code; 19] = [
+    code::EXPRESSION_INDEX,
+    code::EXPRESSION_LENGTH,
+    code::EXPRESSION_NUMBER,
+    code::EXPRESSION_SIZE,
+    code::EXPRESSION_TYPE,
+    code::INVALID_PARAMETER,
+    code::OUT_OF_RANGE,
+    code::PARAMETER,
+    code::PARAMETER_TYPE,
+    code::QUANTITY,
+    code::QUESTIONABLE_PARAMETER,
+    code::RATE_CONFLICT,
+    code::ROBOT,
+    code::SLICE_OUT_OF_RANGE,
+    code::UNIT_MISMATCH,
+    code::UNKNOWN_ROBOT,
+    code::WRONG_FRAME,
+    code::WRONG_SHAPE,
+    code::WRONG_TYPE,
 ];
 
 /// Most parameters whose definitions one message shows.
@@ -165,7 +165,7 @@ impl Origins {
     pub(crate) fn follows(&self, found: &Diagnostic) -> bool {
         let file = found.primary.span.file;
         let is_inside = || self.uses.iter().any(|used| used.is_built_in && used.file == file);
-        found.code == "unknown-type" && is_inside()
+        found.code == code::UNKNOWN_TYPE && is_inside()
     }
 
     /// The mask inside which the mistake is: that whose path the message names, or the only one.
@@ -189,7 +189,7 @@ impl Origins {
             }
             if i == 0 {
                 names.extend(names_at(sources, *span));
-            } else if found.code == "unit-mismatch"
+            } else if found.code == code::UNIT_MISMATCH
                 && (text.contains(" is in ") || text.contains(" brings the factor "))
             {
                 // It stands at the kind of the block that has the unit from its parameters.
@@ -231,7 +231,7 @@ pub(crate) fn is_same(a: &Diagnostic, b: &Diagnostic) -> bool {
     let is_of_copies =
         || place(a) == place(b) && without_keys(&a.message) == without_keys(&b.message);
     // What an interface says of an input, and what is inside of the same.
-    let is_of_type = |one: &Diagnostic| matches!(one.code, "wrong-type" | "wrong-shape");
+    let is_of_type = |one: &Diagnostic| matches!(one.code, code::WRONG_TYPE | code::WRONG_SHAPE);
     let is_interface = || a.message.starts_with("input `") && is_moved(b);
     is_twice()
         || is_of_copies()

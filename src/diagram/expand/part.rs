@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use legwork_block::{Diagnostic, Node, Span};
+use legwork_block::{Diagnostic, Node, Span, code};
 
 use super::file::construct_in;
 use super::sections::{Diagram, sections};
@@ -176,7 +176,7 @@ impl Expander<'_> {
         }
         if let Some(judge) = judge.filter(|judge| judge.iter().next().is_some()) {
             let message = format!("{}: `judge:` of a diagram inside is not evaluated", at.path);
-            let warning = Diagnostic::warning("judge-of-part", span, message);
+            let warning = Diagnostic::warning(code::JUDGE_OF_PART, span, message);
             self.report(warning.hint("write what it is to judge into `judge:` of this diagram"));
             let names = judge.iter().map(|entry| entry.name.to_owned());
             self.scopes[self.scope].judge = names.collect();
@@ -204,8 +204,8 @@ impl Expander<'_> {
         let (Some(own), Some(run)) = (own, &self.run) else { return };
         let (mine, theirs) = (own.step.0, run.step.0);
         if mine.to_f64() < theirs.to_f64() {
-            let message = format!("{path}: its own step is {mine} s, here steps are {theirs} s");
-            let warning = Diagnostic::warning("step-of-part", span, message);
+            let message = format!("{path}: its own step is {mine}, here steps are {theirs}");
+            let warning = Diagnostic::warning(code::STEP_OF_PART, span, message);
             self.report(warning.also(own.step.1, "its step in a run of it alone"));
         }
     }
@@ -220,16 +220,16 @@ impl Expander<'_> {
         let place = self
             .loader
             .place_of(name)
-            .map_err(|message| Diagnostic::error("missing-file", at.span, message))?;
+            .map_err(|message| Diagnostic::error(code::MISSING_FILE, at.span, message))?;
         let chain = &env.around.diagrams;
         if let Some(first) = chain.iter().position(|known| *known == place) {
             let cycle = chain[first..].join(" ► ");
             let message = format!("a diagram may not hold itself: {cycle} ► {place}");
-            return Err(Diagnostic::error("diagram-cycle", at.span, message).into());
+            return Err(Diagnostic::error(code::DIAGRAM_CYCLE, at.span, message).into());
         }
         if chain.len() + env.around.masks.len() > NESTING_LIMIT {
             let message = format!("more than {NESTING_LIMIT} diagrams and masks in one another");
-            return Err(Diagnostic::error("nesting", at.span, message).into());
+            return Err(Diagnostic::error(code::NESTING, at.span, message).into());
         }
         if let Some(known) = self.diagrams.get(&place) {
             return Ok(Rc::clone(known));
@@ -254,7 +254,7 @@ impl Expander<'_> {
             let of_it_alone = ["run", "inputs", "log", "judge", "checks", "format", "doc"];
             if of_it_alone.contains(&section) && sections().any(|known| known == section) {
                 let message = format!("`{section}` of a diagram in another cannot be set");
-                let found = Diagnostic::error("bad-path", name_span, message);
+                let found = Diagnostic::error(code::BAD_PATH, name_span, message);
                 self.report(found.hint("set its parameters, and fields of its blocks"));
                 good = false;
                 continue;

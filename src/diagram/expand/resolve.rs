@@ -1,7 +1,7 @@
 //! Paths → sources: through masks, holes and copies down to the ports of blocks. One file: each way
 //! leads to every other.
 
-use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Span, Type};
+use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Span, Type, code};
 
 use super::tree::{Collected, Frame, Item, Tree};
 use super::unresolved::{AbsentPort, Resolved, Unresolved, listed, not_among};
@@ -78,23 +78,23 @@ impl Resolver<'_> {
         let mut var_count = 0;
         let wrong = |code, message| Err(Diagnostic::error(code, span, message).into());
         let Some(ty) = self.tree.types(frame).bus(name, &mut var_count) else {
-            return wrong("unknown-bus", format!("expected the name of a bus, found `{name}`"));
+            return wrong(code::UNKNOWN_BUS, format!("expected the name of a bus, found `{name}`"));
         };
         let Type::Bus(bus) = &ty else {
             let message = format!("expected the name of a bus, found `{name}`, which is {ty}");
-            return wrong("unknown-bus", message);
+            return wrong(code::UNKNOWN_BUS, message);
         };
         let mut fields = Vec::with_capacity(bus.fields.len());
         for field in &bus.fields {
             let Some(at) = parts.iter().position(|(name, _)| *name == field.name) else {
                 let message = format!("field `{}` of {ty} is missing", field.name);
-                return wrong("missing-field", message);
+                return wrong(code::MISSING_FIELD, message);
             };
             fields.push(parts.swap_remove(at).1);
         }
         if let Some((name, source)) = parts.first() {
             let message = format!("expected a field of {ty}, found `{name}`");
-            let found = Diagnostic::error("unknown-field", source.span(), message);
+            let found = Diagnostic::error(code::UNKNOWN_FIELD, source.span(), message);
             return Err(found.suggest(name, bus.fields.iter().map(|f| f.name.as_str())).into());
         }
         Ok(Source::Bus { ty, var_count, fields, span })
@@ -117,12 +117,12 @@ impl Resolver<'_> {
         let outputs = &declaration.outputs;
         let message = format!("no output `{name}` on `{path}` ({})", planned.kind());
         if declaration.functions.iter().any(|function| function.name == name) {
-            return Diagnostic::error("unknown-port", span, message)
+            return Diagnostic::error(code::UNKNOWN_PORT, span, message)
                 .suggest(name, outputs.iter().map(|output| &*output.name))
                 .hint("it is a function, whose signals live only inside a call");
         }
         let known = outputs.iter().map(|output| &*output.name);
-        let found = not_among("unknown-port", span, message, name, known, "it has");
+        let found = not_among(code::UNKNOWN_PORT, span, message, name, known, "it has");
         if outputs.is_empty() { found.hint("it has no outputs") } else { found }
     }
 
@@ -135,10 +135,10 @@ impl Resolver<'_> {
     ) -> Resolved {
         if depth > MAX_DEPTH {
             let message = format!("`{}` leads back to itself", path.text);
-            return Err(Diagnostic::error("signal-cycle", path.span, message).into());
+            return Err(Diagnostic::error(code::SIGNAL_CYCLE, path.span, message).into());
         }
         let PathStep::Name(name) = path.steps[0] else {
-            return Err(Diagnostic::error("bad-path", path.span, "expected a name").into());
+            return Err(Diagnostic::error(code::BAD_PATH, path.span, "expected a name").into());
         };
         if path.outer {
             return self.outer_source(frame, name, path, deep, depth);
@@ -180,10 +180,11 @@ impl Resolver<'_> {
             at = self.tree.frames[id].parent;
         }
         let mut diagnostic = Diagnostic::error(
-            "unknown-block",
+            code::UNKNOWN_BLOCK,
             path.span,
             format!("expected the name of a block, found `{name}`"),
         )
+        .about(format!("{frame:?} {name}"))
         .suggest(name, names.iter().copied());
         if inputs.contains(&name) {
             diagnostic.hint(format!("the mask's own input is written `^{name}`"))
@@ -228,7 +229,7 @@ impl Resolver<'_> {
                     let known = outer.declared.iter().map(String::as_str);
                     if id == Tree::ROOT {
                         let message = format!("the diagram has no input `{name}`");
-                        let found = Diagnostic::error("unknown-port", path.span, message);
+                        let found = Diagnostic::error(code::UNKNOWN_PORT, path.span, message);
                         let declared = format!("ports: (in: {{ \"{name}\": \"Real\" }})");
                         return Err(found
                             .suggest(name, known)
@@ -244,7 +245,7 @@ impl Resolver<'_> {
             at = self.tree.frames[id].parent;
         }
         Err(Diagnostic::error(
-            "unknown-port",
+            code::UNKNOWN_PORT,
             path.span,
             format!("`^{name}` names a mask's own input, and this is no mask"),
         )
@@ -276,7 +277,7 @@ impl Resolver<'_> {
                 let Source::Port(mut port) = whole else {
                     let whole = source_text(self.blocks, &whole);
                     let message = format!("expected a signal of a block to share, found {whole}");
-                    return Err(Diagnostic::error("wrong-type", node.span, message).into());
+                    return Err(Diagnostic::error(code::WRONG_TYPE, node.span, message).into());
                 };
                 port.select.push(Select::Part { index: *index, count: *count });
                 self.select_further(Source::Port(port), rest, path)
@@ -342,7 +343,7 @@ impl Resolver<'_> {
                             .collect::<Result<Vec<_>, _>>()?;
                         if let Some(step) = more.first() {
                             return Err(Diagnostic::error(
-                                "bad-path",
+                                code::BAD_PATH,
                                 path.span,
                                 format!(
                                     "`{name}.{out}` holds {} copies, found {step:?} behind it",
@@ -364,7 +365,7 @@ impl Resolver<'_> {
                     None => {
                         let message = format!("`{name}` collects no `{out}`");
                         let known = collected.keys().map(String::as_str);
-                        let (code, has) = ("unknown-port", "it collects");
+                        let (code, has) = (code::UNKNOWN_PORT, "it collects");
                         Err(not_among(code, path.span, message, out, known, has).into())
                     }
                 },
@@ -377,7 +378,7 @@ impl Resolver<'_> {
                     let Some(&frame) = copies.get(&key) else {
                         let message = format!("no copy `{key}` of `{name}`");
                         let known = copies.keys().map(String::as_str);
-                        let (code, has) = ("unknown-copy", "there are");
+                        let (code, has) = (code::UNKNOWN_COPY, "there are");
                         return Err(not_among(code, path.span, message, &key, known, has).into());
                     };
                     let Some(item) = self.tree.frames[frame].items.get(*block) else {
@@ -386,7 +387,7 @@ impl Resolver<'_> {
                     self.item_source(item, block, more, path, deep, depth + 1)
                 }
                 _ => Err(Diagnostic::error(
-                    "bad-path",
+                    code::BAD_PATH,
                     path.span,
                     format!("`{name}` is a for-each: name what it collects, or one copy"),
                 )
@@ -403,7 +404,7 @@ fn unknown_port<'k>(
     name: &str,
     known: impl IntoIterator<Item = &'k str>,
 ) -> Unresolved {
-    not_among("unknown-port", path.span, message, name, known, "it has").into()
+    not_among(code::UNKNOWN_PORT, path.span, message, name, known, "it has").into()
 }
 
 /// Most further outputs that are told where one is to be named.
@@ -426,7 +427,7 @@ fn name_a_port<'o>(
         None => "it has no outputs".to_owned(),
     };
     Diagnostic::error(
-        "bad-path",
+        code::BAD_PATH,
         path.span,
         format!("expected a port behind `{name}`, found `{}`", path.text),
     )
@@ -435,7 +436,7 @@ fn name_a_port<'o>(
 
 fn bad_source(node: &Node) -> Diagnostic {
     Diagnostic::error(
-        "wrong-type",
+        code::WRONG_TYPE,
         node.span,
         format!("expected a path such as \"block.port\", found {}", node.describe()),
     )
@@ -468,7 +469,9 @@ impl Resolver<'_> {
                 ) => {
                     let Some(at) = bus.fields.iter().position(|known| known.name == *field) else {
                         let message = format!("expected a field of {}, found `{field}`", bus.name);
-                        return Err(Diagnostic::error("unknown-field", path.span, message).into());
+                        return Err(
+                            Diagnostic::error(code::UNKNOWN_FIELD, path.span, message).into()
+                        );
                     };
                     fields.swap_remove(at)
                 }
@@ -476,9 +479,12 @@ impl Resolver<'_> {
                     if *i >= items.len() {
                         let message =
                             format!("expected an index within 0..{}, found `[{i}]`", items.len());
-                        return Err(
-                            Diagnostic::error("slice-out-of-range", path.span, message).into()
-                        );
+                        return Err(Diagnostic::error(
+                            code::SLICE_OUT_OF_RANGE,
+                            path.span,
+                            message,
+                        )
+                        .into());
                     }
                     items.swap_remove(*i)
                 }
@@ -497,7 +503,7 @@ impl Resolver<'_> {
                 for step in steps {
                     let Some(select) = step.select() else {
                         let message = "expected an index or a field, found the key of a for-each";
-                        let found = Diagnostic::error("bad-path", path.span, message);
+                        let found = Diagnostic::error(code::BAD_PATH, path.span, message);
                         let hint = match step {
                             PathStep::Key(key) => key.split_once(':'),
                             _ => None,
@@ -514,7 +520,7 @@ impl Resolver<'_> {
                 Ok(Source::Port(port))
             }
             other => Err(Diagnostic::error(
-                "bad-path",
+                code::BAD_PATH,
                 path.span,
                 format!("nothing can be selected from {}", source_text(self.blocks, &other)),
             )

@@ -1,6 +1,6 @@
 //! The section `run:`: how long, in which steps, with which solver.
 
-use legwork_block::{Diagnostic, Node, NodeKind, Span};
+use legwork_block::{Diagnostic, Node, NodeKind, Span, code};
 use legwork_program::{Ratio, Solver, Tolerance};
 
 use super::Expander;
@@ -121,7 +121,7 @@ impl Expander<'_> {
         for ((time, span), least) in [(stop, "zero or more"), (step, "above zero")] {
             if time.is_negative() || (least == "above zero" && !time.is_positive()) {
                 let message = format!("expected a time {least}, found {time}");
-                self.report(Diagnostic::error("out-of-range", span, message));
+                self.report(Diagnostic::error(code::OUT_OF_RANGE, span, message));
                 return None;
             }
         }
@@ -144,7 +144,7 @@ impl Expander<'_> {
                 Solver::named(known, fixed).is_some_and(|solver| solver.aliases().contains(&name))
             };
             let simulink = names.iter().copied().find(ours);
-            let mut diagnostic = Diagnostic::error("unknown-solver", node.span, message)
+            let mut diagnostic = Diagnostic::error(code::UNKNOWN_SOLVER, node.span, message)
                 .suggest(name, names.iter().copied());
             if let Some(ours) = simulink {
                 diagnostic = diagnostic.hint(format!("`{name}` of Simulink is `{ours}` here"));
@@ -155,7 +155,7 @@ impl Expander<'_> {
         if !found.is_variable() {
             for field in node.fields() {
                 let message = format!("`{name}` has a fixed step and no `{}`", field.name.text);
-                self.report(Diagnostic::error("unknown-field", field.name.span, message));
+                self.report(Diagnostic::error(code::UNKNOWN_FIELD, field.name.span, message));
             }
             return Some(found);
         }
@@ -176,7 +176,7 @@ impl Expander<'_> {
             return Some(Some(value));
         }
         let message = format!("expected a tolerance above 0 and below 1, found {value}");
-        self.report(Diagnostic::error("out-of-range", field.span, message));
+        self.report(Diagnostic::error(code::OUT_OF_RANGE, field.span, message));
         None
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use legwork_block::{Diagnostic, Diagnostics, Node};
+use legwork_block::{Diagnostic, Diagnostics, Node, code};
 
 use super::buses::OfBuses;
 use super::checks::OfChecks;
@@ -288,5 +288,5 @@ pub(crate) fn check_format(format: Option<&Node>, found: &mut Diagnostics) {
         _ => "a newer format needs a newer legwork",
     };
     let message = format!("expected format {FORMAT}, found {}", format.describe());
-    found.push(Diagnostic::error("wrong-format", format.span, message).hint(hint));
+    found.push(Diagnostic::error(code::WRONG_FORMAT, format.span, message).hint(hint));
 }

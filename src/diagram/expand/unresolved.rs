@@ -1,6 +1,6 @@
 //! Why a path leads to no source.
 
-use legwork_block::{Diagnostic, Span};
+use legwork_block::{Diagnostic, Span, code};
 
 use crate::language::Interface;
 use crate::network::Source;
@@ -31,7 +31,7 @@ impl AbsentPort {
             ),
         };
         let text = what.map_or(text, |what| format!("{what} not connected"));
-        Diagnostic::error("missing-input", at, text).hint(hint)
+        Diagnostic::error(code::MISSING_INPUT, at, text).hint(hint)
     }
 }
 
@@ -82,7 +82,7 @@ impl From<Diagnostic> for Unresolved {
 /// A name that is not among the known ones; these stand in the advice behind `has`, such as
 /// "it has".
 pub(super) fn not_among<'k>(
-    code: &'static str,
+    code: code::Code,
     span: Span,
     message: String,
     name: &str,
@@ -111,7 +111,7 @@ pub(super) fn listed(names: &[&str]) -> String {
 pub(super) fn undeclared(what: &str, ports: &Interface, name: &str, span: Span) -> Diagnostic {
     let message = format!("{what} declares no input `{name}`");
     let known = ports.inputs.keys().map(String::as_str);
-    let found = not_among("unknown-port", span, message, name, known, "it has");
+    let found = not_among(code::UNKNOWN_PORT, span, message, name, known, "it has");
     match ports.inputs.is_empty() {
         true => found.hint(format!("declare it: ports: (in: {{ \"{name}\": \"Real\" }})")),
         false => found,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Span, parse_quantity};
+use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Span, code, parse_quantity};
 
 use super::names::OfNames;
 use super::{Expanded, Expander, Item, Logged, Tree};
@@ -44,7 +44,7 @@ impl Expander<'_> {
         let mut names: HashSet<&str> = unread.iter().map(|(name, ..)| *name).collect();
         texts.into_iter().flatten().for_each(|text| strike_words(text, &mut names));
         for (_, span, message) in unread.iter().filter(|(name, ..)| names.contains(name)) {
-            self.report(Diagnostic::warning("unused", *span, message.clone()));
+            self.report(Diagnostic::warning(code::UNUSED, *span, message.clone()));
         }
     }
 }

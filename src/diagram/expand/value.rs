@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use legwork_block::{
     Arguments, Choice, ChoiceArguments, Diagnostic, Expression, Named, Node, NodeField, NodeKind,
-    Scale, Scope, Unit, Value, parse_quantity, parse_unit,
+    Scale, Scope, Unit, Value, code, parse_quantity, parse_unit,
 };
 use legwork_program::Ratio;
 
@@ -20,7 +20,7 @@ impl Expander<'_> {
             Value::Real { value, unit: None } => Some(value),
             other => {
                 let message = format!("expected a plain number, found {}", other.describe());
-                self.report(Diagnostic::error("wrong-type", node.span, message));
+                self.report(Diagnostic::error(code::WRONG_TYPE, node.span, message));
                 None
             }
         }
@@ -32,7 +32,7 @@ impl Expander<'_> {
             Value::Real { value, unit } => Some((value, unit)),
             other => {
                 let message = format!("expected a number, found {}", other.describe());
-                self.report(Diagnostic::error("wrong-type", node.span, message));
+                self.report(Diagnostic::error(code::WRONG_TYPE, node.span, message));
                 None
             }
         }
@@ -50,20 +50,20 @@ impl Expander<'_> {
                 }
                 Some(unit) => {
                     let message = format!("expected a time in s, found the unit {unit}");
-                    self.report(Diagnostic::error("unit-mismatch", node.span, message));
+                    self.report(Diagnostic::error(code::UNIT_MISMATCH, node.span, message));
                     return None;
                 }
             },
             other => {
                 let message =
                     format!("expected a time such as \"1 ms\", found {}", other.describe());
-                self.report(Diagnostic::error("wrong-type", node.span, message));
+                self.report(Diagnostic::error(code::WRONG_TYPE, node.span, message));
                 return None;
             }
         };
         if seconds.is_none() {
             let message = "expected a time that is finite and not too finely divided";
-            self.report(Diagnostic::error("out-of-range", node.span, message));
+            self.report(Diagnostic::error(code::OUT_OF_RANGE, node.span, message));
         }
         seconds
     }
@@ -205,24 +205,24 @@ pub(super) fn in_unit(
         Ok((declared, Scale::ONE)) => declared,
         Ok((declared, _)) => {
             let message = format!("expected a unit without a factor, found {}", unit.value);
-            let found = Diagnostic::error("unit", unit.node.span, message);
+            let found = Diagnostic::error(code::UNIT, unit.node.span, message);
             return Err(Box::new(found.hint(format!("write \"{declared}\""))));
         }
         Err(error) => {
-            let found = Diagnostic::error("unit", unit.node.span, error.message);
+            let found = Diagnostic::error(code::UNIT, unit.node.span, error.message);
             return Err(Box::new(Diagnostic { hints: error.hint.into_iter().collect(), ..found }));
         }
     };
     if let Value::Text(text) = &value
         && let Err(error) = parse_quantity(text)
     {
-        let found = Diagnostic::error("parameter", node.span, error.message);
+        let found = Diagnostic::error(code::PARAMETER, node.span, error.message);
         return Err(Box::new(Diagnostic { hints: error.hint.into_iter().collect(), ..found }));
     }
     adopt(declared, value).map_err(|found| {
         let message = format!("parameter `{name}` expected the unit {}, found {found}", unit.value);
         Box::new(
-            Diagnostic::error("unit-mismatch", node.span, message)
+            Diagnostic::error(code::UNIT_MISMATCH, node.span, message)
                 .also(unit.node.span, "declared here"),
         )
     })

@@ -1,6 +1,6 @@
 //! The section `variants:`: the choices, and which of them was taken.
 
-use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Span};
+use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Span, code};
 
 use super::file::construct_in;
 use super::unresolved::not_among;
@@ -130,7 +130,8 @@ impl Expander<'_> {
             let Some((_, choice_node)) = choices.iter().find(|(name, _)| *name == choice) else {
                 let message = format!("variant `{name}` has no choice `{choice}`");
                 let known = names.iter().map(String::as_str);
-                let found = not_among("unknown-variant", span, message, &choice, known, "it has");
+                let found =
+                    not_among(code::UNKNOWN_VARIANT, span, message, &choice, known, "it has");
                 self.report(found);
                 self.failed_variants.insert(name.to_owned());
                 continue;
@@ -162,7 +163,7 @@ impl Expander<'_> {
         for (name, span) in unknown {
             let message = format!("the diagram has no variant `{name}`");
             let known = entries().map(|entry| entry.name);
-            self.report(not_among("unknown-variant", span, message, &name, known, "it has"));
+            self.report(not_among(code::UNKNOWN_VARIANT, span, message, &name, known, "it has"));
         }
     }
 }
@@ -203,7 +204,7 @@ impl Expander<'_> {
                 None if fields && variant.base.is_none() => {
                     let message = format!("the file has no choice `{name}` to take these fields");
                     let known = choices.iter().map(|(known, _)| known.as_str());
-                    let code = "unknown-variant";
+                    let code = code::UNKNOWN_VARIANT;
                     let found = not_among(code, name_span, message, name, known, "it has");
                     self.report(found);
                     return None;
@@ -216,7 +217,7 @@ impl Expander<'_> {
         }
         let missing = |field: &str, example: &str| {
             let message = format!("`{field}` is missing");
-            Diagnostic::error("missing-field", name_span(node), message)
+            Diagnostic::error(code::MISSING_FIELD, name_span(node), message)
                 .hint(format!("add `{example}`, or a `file` that has it"))
         };
         if choices.is_empty() && variant.choices.is_none() {

@@ -1,6 +1,6 @@
 //! Wires that do not fit: what is told of them, and what helps.
 
-use legwork_block::{Diagnostic, Dim, Type};
+use legwork_block::{Diagnostic, Dim, Type, code};
 
 use super::Open;
 use super::wire::Carried;
@@ -86,8 +86,11 @@ pub(super) fn fit(
         let (wanted, given) = (readable(&expected), readable(&found));
         let message = format!("`{}` expected {wanted}, found {given}", port());
         let same_kind = std::mem::discriminant(&expected) == std::mem::discriminant(&found);
-        let code =
-            if same_kind && !matches!(found, Type::Bus(_)) { "wrong-shape" } else { "wrong-type" };
+        let code = if same_kind && !matches!(found, Type::Bus(_)) {
+            code::WRONG_SHAPE
+        } else {
+            code::WRONG_TYPE
+        };
         let mut diagnostic = Diagnostic::error(code, span, message);
         if let Some(inside) = mismatch.inside {
             diagnostic = diagnostic.label(inside);
@@ -131,5 +134,5 @@ pub(super) fn fit(
         return None;
     }
     let message = format!("`{}` expected the frame `{expected}`, found `{found}`", port());
-    misfit(Diagnostic::error("wrong-frame", span, message), false)
+    misfit(Diagnostic::error(code::WRONG_FRAME, span, message), false)
 }

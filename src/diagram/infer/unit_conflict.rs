@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use legwork_block::quantity::turns_hint;
-use legwork_block::{Diagnostic, Span, SymbolicUnit, Unit, Var};
+use legwork_block::{Diagnostic, Span, SymbolicUnit, Unit, Var, code};
 
 use super::Inference;
 use crate::expand::Assertion;
@@ -57,7 +57,7 @@ impl Inference<'_> {
             }
             _ => None,
         };
-        let error = |message: String| Diagnostic::error("unit-mismatch", span, message);
+        let error = |message: String| Diagnostic::error(code::UNIT_MISMATCH, span, message);
         let mut diagnostic = match (differ, clash, cause) {
             (Some((left, right)), _, Cause::Equation(block, index)) => {
                 let equation = &self.network.blocks[block].declaration.unit_equations[index];

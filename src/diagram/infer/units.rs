@@ -1,6 +1,8 @@
 //! Units in the network: what blocks ask of them, and where those come from that do not fit.
 
-use legwork_block::{Diagnostic, Diagnostics, PortUnit, Span, SymbolicUnit, Unit, Var, parse_unit};
+use legwork_block::{
+    Diagnostic, Diagnostics, PortUnit, Span, SymbolicUnit, Unit, Var, code, parse_unit,
+};
 
 use super::wire::{Blocked, Carried};
 use super::{Inference, Open};
@@ -159,7 +161,7 @@ impl Inference<'_> {
                 let allowed = allowed.join(" or ");
                 let message =
                     format!("`{}.{name}` expected the unit {allowed}, found {unit}", of.path);
-                let mut found = Diagnostic::error("unit-mismatch", wire.span, message);
+                let mut found = Diagnostic::error(code::UNIT_MISMATCH, wire.span, message);
                 if let Some((span, source)) = self.place_of(&wire.source) {
                     found = found.also(span, format!("{source} is in {unit}"));
                 }
@@ -200,7 +202,7 @@ impl Inference<'_> {
             let message =
                 format!("`{}.{name}[{i}]` expected the unit {wanted}, found {own}", of.path);
             let hint = "`Concat` joins numbers of several units";
-            let mut found = Diagnostic::error("unit-mismatch", wire.span, message).hint(hint);
+            let mut found = Diagnostic::error(code::UNIT_MISMATCH, wire.span, message).hint(hint);
             if let Some((span, source)) = self.place_of(&wire.source) {
                 found = found.also(span, format!("element {i} of {source} is in {own}"));
             }

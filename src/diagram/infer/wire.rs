@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use legwork_block::{Diagnostic, Dim, Span, SymbolicUnit, Type, Unit, Var};
+use legwork_block::{Diagnostic, Dim, Span, SymbolicUnit, Type, Unit, Var, code};
 
 use crate::ids::{BlockId, Id as _};
 use crate::network::{Network, PortPart, Select, Source};
@@ -191,7 +191,7 @@ impl Sources<'_> {
         let (element, found) = (self.solution.ty(element), self.solution.ty(found));
         let (expected, found) = (readable(&element), readable(&found));
         let message = format!("expected all {what} to be {expected}, found {found}");
-        Err(Diagnostic::error("wrong-type", item.span(), message).into())
+        Err(Diagnostic::error(code::WRONG_TYPE, item.span(), message).into())
     }
 
     fn bus(&mut self, ty: Type, sources: &[Source]) -> Result<Carried, Blocked> {
@@ -205,7 +205,7 @@ impl Sources<'_> {
                     readable(&self.solution.ty(&field.ty)),
                     readable(&self.solution.ty(&found.ty))
                 );
-                return Err(Diagnostic::error("wrong-type", source.span(), message).into());
+                return Err(Diagnostic::error(code::WRONG_TYPE, source.span(), message).into());
             }
             let expected = field.unit.as_deref().map_or(UnitTerm::Unspecified, UnitTerm::written);
             let cause = Cause::Place(source.span());
@@ -217,7 +217,7 @@ impl Sources<'_> {
                     ),
                     _ => format!("the unit of field `{}` of {ty} does not fit", field.name),
                 };
-                return Err(Diagnostic::error("unit-mismatch", source.span(), message).into());
+                return Err(Diagnostic::error(code::UNIT_MISMATCH, source.span(), message).into());
             }
         }
         Ok(Carried { ty, unit: UnitTerm::Unspecified, frame: None })

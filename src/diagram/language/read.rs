@@ -1,6 +1,6 @@
 //! Reading a construct: its fields, each once, and what is wrong with them.
 
-use legwork_block::{Arguments, Diagnostic, Diagnostics, Node, NodeField, Span, nearest};
+use legwork_block::{Arguments, Diagnostic, Diagnostics, Node, NodeField, Span, code, nearest};
 
 use super::{FieldManual, Manual, name_span};
 
@@ -131,7 +131,7 @@ impl<'n> Fields<'n> {
                 "" => format!("`{name}` is missing"),
                 why => format!("`{name}` is missing: {why}"),
             };
-            let diagnostic = Diagnostic::error("missing-field", self.at(), message);
+            let diagnostic = Diagnostic::error(code::MISSING_FIELD, self.at(), message);
             found.push(match hint {
                 "" => diagnostic,
                 hint => diagnostic.hint(format!("write {hint}")),
@@ -152,7 +152,7 @@ impl<'n> Fields<'n> {
         self.missing.retain(|(name, _)| Some(*name) != meant);
         let known: Vec<&str> = manual.names().collect();
         let message = format!("expected one of `{}`, found `{written}`", known.join("`, `"));
-        let mut diagnostic = Diagnostic::error("unknown-field", field.name.span, message);
+        let mut diagnostic = Diagnostic::error(code::UNKNOWN_FIELD, field.name.span, message);
         if let Some(meant) = meant {
             diagnostic = diagnostic.hint(format!("did you mean `{meant}`?"));
         }

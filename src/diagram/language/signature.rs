@@ -1,7 +1,7 @@
 //! A function type as text: `fn(problem: ContactProblem) -> (f: Vector)`.
 
 use indexmap::IndexMap;
-use legwork_block::{Diagnostic, Node, NodeKind, Place, Text};
+use legwork_block::{Diagnostic, Node, NodeKind, Place, Text, code};
 
 use super::Interface;
 use super::value::Declared;
@@ -13,7 +13,7 @@ pub(super) fn parse(text: &Text) -> Result<Interface, Diagnostic> {
     let bad = |part: &str, message: &str| {
         let start = offset(whole, part);
         let span = text.place.part(start, start + part.len());
-        Diagnostic::error("bad-type", span, message)
+        Diagnostic::error(code::BAD_TYPE, span, message)
             .hint("write \"fn(problem: ContactProblem) -> (f: Vector)\"")
     };
     let not_a_function = || bad(whole, "expected the type of a function");

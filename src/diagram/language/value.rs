@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use indexmap::IndexMap;
 use legwork_block::{
     Arguments, Diagnostic, Diagnostics, Named, Node, NodeField as Field, NodeKind, Place, Span,
+    code,
 };
 use smallvec::SmallVec;
 
@@ -70,7 +71,7 @@ pub(crate) fn read_word<T: Copy>(
         let expected = format!("one of {}", names.join(", "));
         let mut wrong = wrong_type(node, &expected);
         if !name.is_empty() {
-            wrong.code = "unknown-choice";
+            wrong.code = code::UNKNOWN_CHOICE;
         }
         found.push(wrong.suggest(name, names.iter().copied()));
     }
@@ -345,7 +346,7 @@ impl<'n> Read<'n> for Interface {
                 interface.optional.insert(name.to_owned());
                 if let Some(default) = &port.default {
                     let message = "an optional input is absent where nothing is connected";
-                    let wrong = Diagnostic::error("unknown-field", default.span, message);
+                    let wrong = Diagnostic::error(code::UNKNOWN_FIELD, default.span, message);
                     found.push(wrong.hint("leave `Optional` or the default out"));
                 }
             }
@@ -359,7 +360,7 @@ impl<'n> Read<'n> for Interface {
             }
             if let Some(default) = &port.default {
                 let message = "an output has no default: `out:` says where it comes from";
-                found.push(Diagnostic::error("unknown-field", default.span, message));
+                found.push(Diagnostic::error(code::UNKNOWN_FIELD, default.span, message));
             }
             interface.outputs.insert(name.to_owned(), port);
         }

@@ -59,7 +59,7 @@ fn a_bare_number_has_the_unit_of_the_parameter_that_it_replaces() {
         let place = Place::from(document.span);
         let mut diagnostics = Diagnostics::default();
         set(&mut document, name, &place, &value, &mut diagnostics);
-        let codes: Vec<_> = diagnostics.iter().map(|found| found.code).collect();
+        let codes: Vec<_> = diagnostics.iter().map(|found| found.code.name()).collect();
         (document.field("params").unwrap().entry(name).unwrap().clone(), codes)
     };
     let (_, codes) = set_to("d", "5");

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use legwork_block::code;
 use legwork_program::LogChannel;
 use legwork_runtime::{Cursor, Simulation};
 use legwork_scene::{Moment, Scene, Viewer};
@@ -241,8 +242,8 @@ impl Live {
         // They stand beside one another: what is true of one is true of all.
         let value = format!("{} {}", text(one, "value"), text(one, "unit"));
         let tried = self.session.diagram().clone().set(&text(one, "path"), value.trim()).compile();
-        let is_lost = |code: &str| ["bad-path", "unknown-name", "unknown-block"].contains(&code);
-        if tried.diagnostics.iter().any(|found| is_lost(found.code)) {
+        let lost = [code::BAD_PATH, code::UNKNOWN_NAME, code::UNKNOWN_BLOCK];
+        if tried.diagnostics.iter().any(|found| lost.contains(&found.code)) {
             for parameter in &mut parameters {
                 parameter["tunable"] = false.into();
                 parameter["why"] = NOT_HERE.into();

@@ -140,6 +140,9 @@ fn mistakes_are_published_with_their_places_and_go_when_they_are_mended() {
     assert_eq!(found[0]["severity"], 1);
     let place = at(URI, TEXT, "one.y\"")["position"].clone();
     assert_eq!(found[0]["range"]["start"], place);
+    let hover = client.ask("textDocument/hover", at(URI, &TEXT.replace("one.y", "one.z"), "ne.z"));
+    let markdown = hover["contents"]["value"].as_str().unwrap();
+    assert!(markdown.starts_with(&format!("**{}**: ", found[0]["code"].as_str().unwrap())));
     // The one letter is changed, as an editor says it.
     let letter = at(URI, &TEXT.replace("one.y", "one.z"), "z\" }")["position"].clone();
     let mut end = letter.clone();
@@ -186,7 +189,7 @@ fn it_says_what_check_says_of_the_shipped_mistakes() {
             .filter(|(one, sources)| sources.name(one.primary.span.file) == diagram.name())
             .map(|(one, sources)| {
                 let line = sources.positions(one.primary.span).0.line;
-                (one.code.to_owned(), line as u64 - 1)
+                (one.code.to_string(), line as u64 - 1)
             })
             .collect();
         expected.sort();

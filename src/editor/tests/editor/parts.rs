@@ -11,7 +11,7 @@ fn mistakes(service: &Service, path: &Path, text: &str) -> Vec<(&'static str, St
     let diagram = service.library().diagram(&path.to_string_lossy(), text);
     let survey = service.survey(&diagram);
     let own = |span: legwork_block::Span| text[span.start as usize..span.end as usize].to_owned();
-    survey.diagnostics.iter().map(|one| (one.code, own(one.primary.span))).collect()
+    survey.diagnostics.iter().map(|one| (one.code.name(), own(one.primary.span))).collect()
 }
 
 /// What is explained at the mark.
