@@ -10,6 +10,10 @@ use super::solvers::Answer;
 /// Largest residual with which an answer that is called solved is accepted.
 pub const BELIEVED_RESIDUAL: f64 = 1e-4;
 
+/// Share of the objective at an answer of 1, or at the least bound, below which differences are not
+/// relative.
+const FLOOR: f64 = 1e-4;
+
 /// Whether there is an answer to judge, if only a last iterate.
 pub(super) fn has_point(answer: &Answer) -> bool {
     answer.outcome.status.is_usable() || answer.outcome.status == Status::MaxIterations
@@ -84,8 +88,11 @@ impl Disagreement {
 /// | problem | distance |
 /// |---|---|
 /// | contact | `‖a - a'‖∞ / acceleration_scale`, the contact accelerations |
-/// | qp, cone_program | `‖H(x - x')‖∞ / max(‖g‖∞, ‖Hx‖∞)`, or that of the objectives if larger |
-/// | lcp | `‖M(z - z')‖∞ / max(‖q‖∞, ‖Mz‖∞)`, for symmetric M |
+/// | qp, cone_program | `‖H(x - x')‖∞ / max(‖g‖∞, ‖Hx‖∞, ‖Hx'‖∞)`, or that of the objectives if larger |
+/// | lcp | `‖M(z - z')‖∞ / max(‖q‖∞, ‖Mz‖∞, ‖Mz'‖∞)`, for symmetric M |
+///
+/// If g or q is zero, an answer of zero leaves no size. Then it is that at 1, or at the least bound
+/// other than zero if that is smaller.
 #[must_use]
 pub(super) fn disagreement(problem: &Problem, a: &Answer, b: &Answer) -> Disagreement {
     use Status::{InvalidData, PrimalInfeasible, Unbounded, UnsupportedCone};
@@ -107,14 +114,20 @@ pub(super) fn disagreement(problem: &Problem, a: &Answer, b: &Answer) -> Disagre
     }
 }
 
-fn distance(problem: &Problem, a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn distance(problem: &Problem, a: &[f64], b: &[f64]) -> f64 {
     let n = problem.dim();
-    let relative = |matrix: &[f64], vector: &[f64]| {
+    let relative = |matrix: &[f64], vector: &[f64], reach: f64| {
         let difference: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
         let (mut image, mut change) = (vec![0.0; n], vec![0.0; n]);
-        matrix_vector(matrix, n, a, &mut image);
+        let mut scale = max_abs(vector);
+        if scale <= 0.0 {
+            scale = reach * max_abs(matrix);
+        }
+        for x in [a, b] {
+            matrix_vector(matrix, n, x, &mut image);
+            scale = scale.max(max_abs(&image));
+        }
         matrix_vector(matrix, n, &difference, &mut change);
-        let scale = max_abs(vector).max(max_abs(&image));
         let change = change.iter().fold(0.0, |worst, v| nan_max(worst, v.abs()));
         if scale > 0.0 { change / scale } else { change }
     };
@@ -130,19 +143,37 @@ fn distance(problem: &Problem, a: &[f64], b: &[f64]) -> f64 {
             }
             worst / view.acceleration_scale()
         }
-        Problem::Lcp(lcp) => relative(&lcp.matrix, &lcp.vector),
-        Problem::Qp(qp) => nan_max(relative(&qp.hessian, &qp.gradient), gap(qp, a, b)),
+        Problem::Lcp(lcp) => relative(&lcp.matrix, &lcp.vector, 1.0),
+        Problem::Qp(qp) => nan_max(relative(&qp.hessian, &qp.gradient, reach(qp)), gap(qp, a, b)),
         Problem::ConeProgram(program) => {
             let qp = &program.linear;
-            nan_max(relative(&qp.hessian, &qp.gradient), gap(qp, a, b))
+            nan_max(relative(&qp.hessian, &qp.gradient, reach(qp)), gap(qp, a, b))
         }
     }
+}
+
+/// The least finite bound of an unknown, or of a row over its largest entry, that is not zero; at
+/// most 1.
+fn reach(qp: &QpData) -> f64 {
+    let rows = qp.row_lower.len();
+    let entry = |row: usize| {
+        let entries = qp.rows.iter().skip(row).step_by(rows.max(1));
+        entries.fold(0.0_f64, |most, entry| most.max(entry.abs()))
+    };
+    let of_rows = [&qp.row_lower, &qp.row_upper]
+        .into_iter()
+        .flat_map(|bounds| bounds.iter().enumerate().map(|(row, bound)| bound.abs() / entry(row)));
+    let of_unknowns = qp.lower.iter().chain(&qp.upper).map(|bound| bound.abs());
+    let bounds = of_rows.chain(of_unknowns).filter(|bound| *bound > 0.0);
+    bounds.fold(1.0, f64::min)
 }
 
 /// Difference of the objectives over the size of their terms.
 fn gap(qp: &QpData, a: &[f64], b: &[f64]) -> f64 {
     let (fa, fb) = (qp.view().objective(a), qp.view().objective(b));
     let terms: f64 = qp.gradient.iter().zip(a).map(|(g, x)| (g * x).abs()).sum();
-    let size = fa.abs().max(fb.abs()).max(terms);
+    let (x, slope) = (reach(qp), max_abs(&qp.gradient));
+    let least = if slope > 0.0 { FLOOR * x * slope } else { 0.5 * x * x * max_abs(&qp.hessian) };
+    let size = fa.abs().max(fb.abs()).max(terms).max(least);
     if size > 0.0 { (fa - fb).abs() / size } else { 0.0 }
 }

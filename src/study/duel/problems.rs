@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use legwork_block::{Diagnostic, Diagnostics, Span};
+use legwork_block::{Diagnostic, Diagnostics, Span, code};
 use legwork_diagram::render::SourceMap;
 use legwork_qp::{NamedProblem, problem_file};
 
@@ -45,7 +45,7 @@ pub(super) fn read_all(paths: &[PathBuf]) -> Result<(Vec<Given>, Findings), Erro
                 let id = sources.add(shown, mistake.text.as_bytes());
                 let span = Span::new(id, mistake.at.start, mistake.at.end);
                 let mut list = Diagnostics::default();
-                list.push(Diagnostic::error("problem-file", span, mistake.message));
+                list.push(Diagnostic::error(code::PROBLEM_FILE, span, mistake.message));
                 findings.add(list, &Arc::new(sources), None);
             }
         }

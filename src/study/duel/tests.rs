@@ -15,7 +15,7 @@ mod hard;
 use hard::{KnownOptimum, hard_problems};
 
 use super::Dispute;
-use super::judge::{disagreement, judge};
+use super::judge::{disagreement, distance, judge};
 use super::rounds::run;
 use super::shrink::shrink_while;
 use super::solvers::{Answer, DuelSolver, make, solver_names};
@@ -290,6 +290,35 @@ fn an_unknown_without_effect_is_no_alarm() {
             assert!(cell.disagreement < 1e-4, "skew {skew}, {}: {cell:?}", score.solver);
         }
     }
+}
+
+/// Answers of zero: what interior points leave of zero is no difference, and a small answer that is
+/// wrong is one.
+#[test]
+fn rounding_of_zero_is_no_alarm() {
+    for (least, most) in [(-1.0, 0.0), (0.0, 1.0), (-1e6, 1e6)] {
+        let qp = QpData {
+            hessian: vec![1.0, 0.0, 0.0, 1.0],
+            gradient: vec![0.0; 2],
+            rows: vec![1.0, 1.0],
+            row_lower: vec![least],
+            row_upper: vec![most],
+            lower: vec![],
+            upper: vec![],
+        };
+        let mut solvers = [solver("active_set"), solver("clarabel")];
+        assert!(differ(&Problem::Qp(qp), &mut solvers) < 1e-4, "{least}, {most}");
+    }
+    let qp = QpData {
+        hessian: vec![1.0],
+        gradient: vec![-1e-3],
+        rows: vec![],
+        row_lower: vec![],
+        row_upper: vec![],
+        lower: vec![-1.0],
+        upper: vec![1.0],
+    };
+    assert!(distance(&Problem::Qp(qp), &[1e-3], &[1.01e-3]) > 1e-3);
 }
 
 /// A strictly convex program of sliding feet, nearly flat in six directions, on which Lemke's
