@@ -178,6 +178,11 @@ fn eliminate(factors: &[f64], n: usize, count: usize, column: &mut [f64]) {
         column[k + 1] = x1;
         column[k + 2] = x2;
         column[k + 3] = x3;
+        // Columns of another block of a block-diagonal matrix have no part in this one.
+        if [x0, x1, x2, x3] == [0.0; 4] {
+            k += 4;
+            continue;
+        }
         let columns =
             (l0[k + 4..].iter().zip(&l1[k + 4..])).zip(l2[k + 4..].iter().zip(&l3[k + 4..]));
         for (x, ((l0, l1), (l2, l3))) in column[k + 4..].iter_mut().zip(columns) {

@@ -24,6 +24,8 @@
 //! P. Alart, A. Curnier, *A mixed formulation for frictional contact problems prone to Newton like
 //! solution methods*, Comput. Methods Appl. Mech. Eng. 92 (1991).
 
+use std::ops::Range;
+
 use legwork_linalg::{Lu, all_finite, axpy};
 
 use crate::circular::{SlidingLaw, pull_inside};
@@ -48,6 +50,9 @@ pub(crate) struct NonsmoothNewton {
     unknowns: Vec<Unknown>,
     /// `H f` of the force of one unknown.
     column: Vec<f64>,
+    /// Rows of each contact's columns of G from the first to one past the last that is not zero:
+    /// contacts of other bodies are outside.
+    coupled: Vec<Range<usize>>,
     /// Right side of the equations, then the unknowns.
     values: Vec<f64>,
     lu: Lu,
@@ -78,6 +83,7 @@ impl NonsmoothNewton {
             acceleration: vec![0.0; n],
             unknowns: Vec::with_capacity(n),
             column: vec![0.0; n],
+            coupled: vec![0..0; contact_count],
             values: Vec::with_capacity(n),
             lu: Lu::new(n),
             pieces: vec![0; contact_count],
@@ -86,7 +92,7 @@ impl NonsmoothNewton {
 
     /// Numbers kept for `contact_count` contacts.
     pub(crate) fn numbers(contact_count: u64) -> u64 {
-        9 * contact_count * contact_count + 46 * contact_count
+        9 * contact_count * contact_count + 48 * contact_count
     }
 
     /// Steps from `start` (3k, \[N\]) until the residual is at most `tolerance`, or at most
@@ -145,6 +151,8 @@ impl NonsmoothNewton {
         }
         self.pieces.clear();
         self.pieces.resize(problem.contact_count(), u8::MAX);
+        self.coupled.clear();
+        self.coupled.extend((0..problem.contact_count()).map(|i| coupled(problem, i)));
         self.forces.clear();
         self.forces.extend_from_slice(start);
         for (i, force) in self.forces.chunks_exact_mut(3).enumerate() {
@@ -223,19 +231,25 @@ impl NonsmoothNewton {
     /// Solves the equations of the listed unknowns, with `damping` [1/kg] times their change; false
     /// if they are singular.
     fn step(&mut self, problem: &ContactProblem<'_>, damping: f64) -> bool {
-        let Self { unknowns, column, values, lu, forces, .. } = self;
+        let Self { unknowns, column, coupled, values, lu, forces, .. } = self;
         let (n, shift) = (problem.dim(), problem.diagonal_shift());
         lu.resize(unknowns.len());
         for (matrix, unknown) in
             lu.matrix_mut().chunks_exact_mut(unknowns.len().max(1)).zip(&*unknowns)
         {
-            column.fill(0.0);
+            let rows = &coupled[unknown.at / 3];
+            column[rows.clone()].fill(0.0);
             for (axis, &force) in unknown.force.iter().enumerate().filter(|(_, f)| **f != 0.0) {
                 let row = unknown.at + axis;
-                axpy(force, &problem.inverse_inertia[row * n..][..n], column);
+                let response = &problem.inverse_inertia[row * n..][rows.clone()];
+                axpy(force, response, &mut column[rows.clone()]);
                 column[row] += (problem.compliance_of(row) + shift) * force;
             }
             for (entry, equation) in matrix.iter_mut().zip(&*unknowns) {
+                if !rows.contains(&equation.at) {
+                    *entry = 0.0;
+                    continue;
+                }
                 *entry = along(equation, column);
                 if equation.at == unknown.at && equation.row == unknown.row {
                     *entry += damping + unknown.curvature;
@@ -260,6 +274,20 @@ impl NonsmoothNewton {
         }
         all_finite(forces)
     }
+}
+
+/// Rows of contact i's columns of G from its own or the first to one past the last that is not
+/// zero, in whole contacts.
+fn coupled(problem: &ContactProblem<'_>, i: usize) -> Range<usize> {
+    let n = problem.dim();
+    let columns = problem.inverse_inertia[3 * i * n..3 * (i + 1) * n].chunks_exact(n.max(1));
+    let is_zero = |contact: usize| {
+        columns.clone().all(|column| column[3 * contact..3 * contact + 3] == [0.0; 3])
+    };
+    let count = problem.contact_count();
+    let first = (0..i).find(|&contact| !is_zero(contact)).unwrap_or(i);
+    let last = (i + 1..count).rfind(|&contact| !is_zero(contact)).unwrap_or(i);
+    3 * first..3 * (last + 1)
 }
 
 /// The present value of an unknown.
