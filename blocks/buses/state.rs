@@ -73,10 +73,11 @@ fn views_of_state(dims: &RobotDims, robot: Option<&RobotModel>) -> Vec<BusView> 
         Some(world) if world.is_world() => {
             let mut joints = Joints::of(world);
             for tree in world.model.trees() {
+                // Of views of the same numbers the first names them: `s` has labels and units.
+                views_of(&tree.name, &Parts::of(tree, &mut joints), &mut views);
                 let (q, v) = (tree.configuration_range(), tree.velocity_range());
                 views.push(view(&tree.name, "q", (StateBus::Q, q.start), Dim::fixed(q.len())));
                 views.push(view(&tree.name, "nu", (StateBus::NU, v.start), Dim::fixed(v.len())));
-                views_of(&tree.name, &Parts::of(tree, &mut joints), &mut views);
             }
         }
         Some(robot) => {

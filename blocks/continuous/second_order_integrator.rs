@@ -20,7 +20,9 @@ use crate::signal::units;
 /// rebounds, `ẋ⁺ = −restitution · ẋ⁻` (Newton's law of impact), and comes to rest there if it would
 /// rebound more slowly than `rest`. It stays at rest while the acceleration points outwards. A
 /// variable step is cut at impacts and where an element leaves a limit; under fixed steps both are
-/// noticed at the next major step, which puts the element back to the limit.
+/// noticed at the next major step, which puts the element back to the limit and takes from its speed
+/// what it gained beyond: `√(ẋ² − 2 u d)` at the distance d. Then an element also comes to rest if
+/// it would rebound more slowly than the acceleration changes its speed in a step.
 ///
 /// A position that is known to be a length or an angle, by the unit of a parameter, and moves
 /// faster than 1e9 m/s or rad/s is a fault of the run: it has diverged.
@@ -71,6 +73,8 @@ pub struct Plan {
     initial: Vec<f64>,
     /// Limits of each element of the position, if there are any.
     limits: Option<Limits>,
+    /// Time by which an impact may be noticed late: a fixed step [s].
+    delay: f64,
     /// Unit of the position.
     unit: Option<Unit>,
     /// Whether that is known to be of a length or an angle.
@@ -140,7 +144,8 @@ impl Block for SecondOrderIntegrator {
         let io = self.declare(ports, &common);
         let is_motion =
             unit.is_some_and(|unit| unit.agrees(Unit::METRE) || unit.agrees(Unit::RADIAN));
-        Ok(Plan { io, initial, limits, unit, is_motion })
+        let delay = if ports.locates() { 0.0 } else { ports.step() };
+        Ok(Plan { io, initial, limits, delay, unit, is_motion })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<Piece> {
@@ -200,13 +205,23 @@ impl Block for SecondOrderIntegrator {
     fn reset(&self, plan: &Plan, cx: &mut ResetCx<'_, Self>) -> Outcome {
         let Some(limits) = &plan.limits else { return Ok(()) };
         let (position, velocity) = cx.x.split_at_mut(cx.x.len() / 2);
+        let u = cx.inputs.get(plan.io.u).leaf(0);
         for (i, (x, v)) in position.iter().zip(velocity).enumerate() {
             let (lower, upper) = limits.of(i);
             // Positive outwards.
-            let speed = if *x < lower { -*v } else { *v };
-            if (*x < lower || *x > upper) && speed > 0.0 {
-                let rebound = self.restitution * *v;
-                *v = if rebound.abs() < self.rest.value { 0.0 } else { -rebound };
+            let outwards = if *x < lower { -1.0 } else { 1.0 };
+            if (*x < lower || *x > upper) && outwards * *v > 0.0 {
+                let mut speed = outwards * *v;
+                let mut least = self.rest.value;
+                let pressing = outwards * u[i];
+                if plan.delay > 0.0 && pressing > 0.0 {
+                    // What the element gained beyond the limit is not a part of its impact.
+                    let beyond = if *x < lower { lower - *x } else { *x - upper };
+                    speed = libm::sqrt((speed * speed - 2.0 * pressing * beyond).max(0.0));
+                    least = least.max(pressing * plan.delay);
+                }
+                let rebound = self.restitution * speed;
+                *v = if rebound < least { 0.0 } else { -outwards * rebound };
             }
         }
         limits.apply(position);

@@ -119,7 +119,7 @@ impl Progress {
     /// The step size to begin with, from the rate `first` at (t, u): such that an explicit Euler
     /// step is small against the state and the leading error term, as far as two rates show it, is
     /// 1 % of the tolerance. `q`: the error of the method's estimate is `O(h^q)`. Weights at `u`
-    /// are taken; `scratch` has n numbers. One rate.
+    /// are taken; `scratch` has n numbers. One rate. Without a state the step is the whole way.
     ///
     /// # References
     /// Hairer, Nørsett, Wanner, *Solving ODEs I* (1993), II.4, p. 169. `‖u₀‖` is the norm of the
@@ -133,6 +133,9 @@ impl Progress {
         scratch: &mut [f64],
     ) -> Result<f64, Failure<F::Error>> {
         let left = end - self.t;
+        if first.is_empty() {
+            return Ok(left);
+        }
         let size = self.norm(&self.magnitude);
         let speed = self.norm(first);
         if !(speed.is_finite()) {

@@ -241,3 +241,59 @@ fn sliding_joints_are_driven_in_newtons() {
         assert!(check.code == 1 && check.err.contains("unit-mismatch"), "{file}: {}", check.err);
     }
 }
+
+/// A signal of time alone crosses within a step: no continuous state is needed to find it.
+#[test]
+fn variable_steps_end_at_events_without_a_continuous_state() {
+    let here = folder();
+    for solver in ["DormandPrince", "Esdirk", "Bdf"] {
+        // The sine of 1 Hz is at one half at 1/12 s.
+        let text = format!(
+            r#"Diagram(format: 2, run: (stop: "2 s", step: "100 ms", solver: {solver}),
+                log: ["w.y"], blocks: {{
+                    "w": Sine(frequency: "1 Hz"),
+                    "above": Compare(op: ">=", to: 0.5, in: {{"u": "w.y"}}),
+                    "stop": Stop(in: {{"u": "above.y"}}),
+                }})"#
+        );
+        write(&here, "a.ron", text);
+        let run = legwork(here.path(), &["run", "a.ron", "--json"]);
+        assert_eq!(run.code, 0, "{solver}: {}", run.err);
+        let table = legwork(here.path(), &["export", "runs/a"]).out;
+        let last = table.lines().last().and_then(|line| line.split(',').next()).unwrap_or("");
+        let t: f64 = last.parse().expect("a time");
+        assert!((t - 1.0 / 12.0).abs() < 1e-9, "{solver}: {t}");
+    }
+}
+
+/// In a world the joints of a robot with a fixed base have their names and units too.
+#[test]
+fn joints_of_a_robot_in_a_world_have_their_names() {
+    let here = folder();
+    let text = r#"Diagram(format: 2, run: (stop: "2 ms", step: "1 ms"), log: ["body.state"],
+        robots: {
+            "ball": FreeBody(mass: "1 kg", shape: Sphere(radius: "5 cm")),
+            "arm": Urdf(path: "arm.urdf", base: Fixed),
+            "w": World(of: ["arm", "ball"]),
+        },
+        blocks: {
+            "body": FloatingBase(robot: "w", in: {"nu_dot": "zero.y"}),
+            "zero": Constant(value: "=zeros(w.nv)"),
+        })"#;
+    let link = |name: &str| {
+        format!(
+            r#"<link name="{name}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"
+            ixy="0" ixz="0" iyz="0"/></inertial></link>"#
+        )
+    };
+    let joint = r#"<joint name="elbow" type="continuous"><parent link="a"/><child link="b"/>
+        <axis xyz="0 1 0"/></joint>"#;
+    let urdf = format!(r#"<robot name="arm">{}{}{joint}</robot>"#, link("a"), link("b"));
+    write(&here, "arm.urdf", urdf);
+    write(&here, "a.ron", text);
+    let run = legwork(here.path(), &["run", "a.ron"]);
+    assert_eq!(run.code, 0, "{}", run.said());
+    let table = legwork(here.path(), &["export", "runs/a"]).out;
+    let header = table.lines().next().unwrap_or_default();
+    assert!(header.contains("body.state.arm.s[0] (arm/elbow) [rad]"), "{header}");
+}

@@ -57,6 +57,19 @@ fn what_cannot_be_read_is_named() {
     }
 }
 
+/// A unit that is not read is named at the end of a name without brackets too.
+#[test]
+fn foreign_units_at_the_end_of_a_name_are_refused() {
+    let here = folder();
+    for (name, unit) in [("force_lbf", "lbf"), ("x inch", "inch"), ("speed_mph", "mph")] {
+        write(&here, "d.ron", player(name));
+        write(&here, "log.csv", format!("t,{name}\n0,0\n1,1\n"));
+        let done = legwork(here.path(), &["run", "d.ron"]);
+        let message = format!("unknown unit `{unit}`");
+        assert!(done.code == 1 && done.err.contains(&message), "{name}: {}", done.err);
+    }
+}
+
 #[test]
 fn what_may_be_meant_otherwise_is_a_warning() {
     let here = folder();

@@ -317,6 +317,9 @@ const PLAIN: [&str; 34] = [
     "MPa", "kHz", "MHz", "dps", "mps", "kmh",
 ];
 
+/// Units that are not read, and are unlikely to be a part of a name.
+const FOREIGN: [&str; 8] = ["lbf", "lbs", "kgf", "inch", "inches", "ft", "mph", "knots"];
+
 /// A unit at the end of a name without brackets: `x, ms`, `x/ms`, `x_ms`, `x_m_s`, `x ms`.
 fn suffix(text: &str) -> (&str, Option<&str>, Stated) {
     let whole = |stated| (text, None, stated);
@@ -351,6 +354,13 @@ fn suffix(text: &str) -> (&str, Option<&str>, Stated) {
         return whole(stated);
     }
     for separator in ['_', ' '] {
+        if let Some((base, unit)) = text.rsplit_once(separator)
+            && !base.trim().is_empty()
+            && FOREIGN.contains(&unit)
+            && let Err(why) = ColumnUnit::parse(unit)
+        {
+            return whole(Stated::Unknown(why));
+        }
         let mut ends: Vec<(usize, &str)> = text.rmatch_indices(separator).collect();
         ends.truncate(3);
         // The longest first: `v_m_per_s`, `v_m_s`, `t_ms`.

@@ -127,7 +127,10 @@ impl Simulation {
     pub(super) fn integrate(&mut self) -> Result<(), RunFault> {
         let Self { engine, integrator, .. } = self;
         let end = engine.next_tick();
-        if !engine.plan.derivatives.is_empty() {
+        // A variable step also ends at events of signals that depend on time alone.
+        let watches =
+            matches!(integrator.method, Method::Variable(_)) && !engine.plan.guards.is_empty();
+        if watches || !engine.plan.derivatives.is_empty() {
             let base = engine.plan.program.base;
             let length = base.at(end) - engine.work.now;
             let outcome = integrator.advance(engine, length);

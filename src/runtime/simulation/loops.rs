@@ -252,11 +252,14 @@ fn without_solution(why: Outcome, seeker: &Seeker) -> String {
         }
         _ => "the algebraic loop has no solution that was found".to_owned(),
     };
-    let _ = write!(
-        text,
-        "; the smallest |u − z| of {} evaluations is {worst:.3e}{which}, at z = {z:?}",
-        seeker.evaluations
-    );
+    let count = seeker.evaluations;
+    let _ = write!(text, "; the smallest |u − z| of {count} evaluations is ");
+    let _ = match worst {
+        0.0 => {
+            write!(text, "below rounding, at z = {z:?}: u − z approaches zero without reaching it")
+        }
+        _ => write!(text, "{worst:.3e}{which}, at z = {z:?}"),
+    };
     text
 }
 
