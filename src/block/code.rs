@@ -124,7 +124,7 @@ codes! {
 
     /// A check reads no signal, so its result is the same in every step.
     ///
-    /// Compare a signal, as in `"body.y < 1"`.
+    /// Compare a signal, as in `that: "=body.y < 1[m]"`.
     CONSTANT_CHECK = "constant-check";
 
     /// A diagram contains itself, directly or through other diagrams and masks.
@@ -132,9 +132,9 @@ codes! {
     /// Remove one of the uses that the message lists.
     DIAGRAM_CYCLE = "diagram-cycle";
 
-    /// A construct has a field twice, or a value without a name among named fields.
+    /// A construct has a field twice.
     ///
-    /// Write each field once, as `name: value`.
+    /// Write each field once.
     DUPLICATE_FIELD = "duplicate-field";
 
     /// A map has a key twice, a signal is logged twice, or a patch adds a block under a name that
@@ -149,7 +149,7 @@ codes! {
     /// Change the window, or the `stop` of the run.
     EMPTY_WINDOW = "empty-window";
 
-    /// The file is not UTF-8 text.
+    /// The file is not UTF-8 text, or is larger than 4 GB.
     ///
     /// Save it as UTF-8. Editors list this as an encoding.
     ENCODING = "encoding";
@@ -164,8 +164,7 @@ codes! {
     /// Split it into several parameters.
     EXPRESSION_DEPTH = "expression-depth";
 
-    /// An index or a range of an expression is outside of the list, or a field does not exist.
-    /// Indices count from 0.
+    /// An index or a range of an expression is outside of the list. Indices count from 0.
     ///
     /// Take an index below the length of the list.
     EXPRESSION_INDEX = "expression-index";
@@ -337,9 +336,9 @@ codes! {
     /// The message states what is expected.
     PARAMETER = "parameter";
 
-    /// Parameters are defined by each other in a circle.
+    /// Parameters, or parameters and robots, are defined by each other in a circle.
     ///
-    /// Give one of them a value.
+    /// Give one of the parameters a value.
     PARAMETER_CYCLE = "parameter-cycle";
 
     /// A parameter has a value of another type, such as a text where a number is expected.
@@ -374,9 +373,9 @@ codes! {
     /// Check the part that the message names. The model is used without it.
     ROBOT = "robot";
 
-    /// Robots and parameters are defined by each other in a circle.
+    /// Robots need each other in a circle, as two worlds that contain each other.
     ///
-    /// Give one of the parameters a value.
+    /// Remove one of the uses that the message lists.
     ROBOT_CYCLE = "robot-cycle";
 
     /// Wires lead back to themselves without a block between them.
@@ -390,10 +389,10 @@ codes! {
     /// Take an index below the length.
     SLICE_OUT_OF_RANGE = "slice-out-of-range";
 
-    /// A diagram inside another one states another step than the outer run. The step of the outer
-    /// diagram counts.
+    /// A diagram inside another one was made for a shorter step than the outer run has. The step of
+    /// the outer diagram counts.
     ///
-    /// Remove the step of the part, or make both equal.
+    /// Shorten the step of the outer diagram, or make both equal.
     STEP_OF_PART = "step-of-part";
 
     /// The file is not well formed: a bracket, a comma or a quotation mark is missing, or the file
@@ -422,9 +421,10 @@ codes! {
     /// Check it by itself: `legwork check FILE --variant NAME=CHOICE`.
     UNCHECKED_CHOICES = "unchecked-choices";
 
-    /// A unit has a factor where only a plain unit is possible, or is not complete. Example: `1[m`.
+    /// The unit of a parameter is unknown, or has a factor where only a plain unit is possible.
+    /// Example: `unit: "mm"`.
     ///
-    /// Write the SI unit, as in `1[m]`.
+    /// Write the SI unit, such as `m`. Values may have a prefix.
     UNIT = "unit";
 
     /// Two units do not agree, as a force where a torque is expected.
@@ -477,7 +477,7 @@ codes! {
     /// Use a name in the message; the manual of the block lists its functions.
     UNKNOWN_FUNCTION = "unknown-function";
 
-    /// An expression or a patch reads a name that is not defined.
+    /// An expression or a patch reads a name, or calls a function, that does not exist.
     ///
     /// Define it in `params:`, or correct the name.
     UNKNOWN_NAME = "unknown-name";
@@ -487,7 +487,7 @@ codes! {
     /// Correct the name; the message lists all parameters.
     UNKNOWN_PARAMETER = "unknown-parameter";
 
-    /// A parameter of a mask declares a kind that does not exist, or gets a value of another kind.
+    /// A parameter of a mask declares a kind that does not exist.
     ///
     /// Use one of the kinds in the message.
     UNKNOWN_PARAMETER_KIND = "unknown-parameter-kind";
@@ -517,7 +517,8 @@ codes! {
     /// Connect the block to a signal of a known type, or declare the type.
     UNKNOWN_TYPE = "unknown-type";
 
-    /// The diagram has no variant, or the variant has no choice, of this name.
+    /// The diagram has no variant, or the variant has no choice, of this name. A `Use` may also
+    /// name a hole that the mask lacks.
     ///
     /// `legwork check FILE --json` lists variants and choices.
     UNKNOWN_VARIANT = "unknown-variant";

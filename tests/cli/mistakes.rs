@@ -111,18 +111,10 @@ fn every_mistake_is_told_with_place_cause_and_remedy() {
 }
 
 /// Codes that neither the table nor `tests/data/errors` provokes, each with the reason.
-const NOT_PROVOKED: [(&str, &str); 11] = [
+const NOT_PROVOKED: [(&str, &str); 3] = [
     ("absent-block-kind", "needs a build without a feature; a unit test of `blocks` has it"),
     ("hidden-character", "names are refused as `bad-name` first"),
-    ("judge-of-part", "in `tests/semantics/ports.rs`"),
-    ("missing-unit", "in unit tests of patches"),
     ("not-ron", "both readers agree on all files that are known"),
-    ("parameter-type", "in unit tests of `legwork-diagram`"),
-    ("problem-file", "in files of solver problems"),
-    ("quantity", "in fields of typed parameters; numbers report `parameter`"),
-    ("too-many", "in `tests/limits.rs`"),
-    ("unchecked-choices", "needs thousands of blocks"),
-    ("wrong-frame", "needs the same shape in two frames, which few ports state"),
 ];
 
 #[test]
