@@ -1,7 +1,6 @@
 //! Codes of mistakes in a diagram, each with an explanation.
 //!
-//! `legwork help CODE` prints the explanation. Nothing is decided by the text of a message: stages
-//! compare codes.
+//! `legwork help CODE` prints the explanation. One file: the list is the registry.
 
 use std::fmt;
 
@@ -66,7 +65,8 @@ macro_rules! codes {
     ($($(#[doc = $about:literal])* $code:ident = $name:literal;)*) => {
         $(
             $(#[doc = $about])*
-            pub const $code: $crate::code::Code = $crate::code::Code::new($name, concat!($($about, "\n"),*));
+            pub const $code: $crate::code::Code =
+                $crate::code::Code::new($name, concat!($($about, "\n"),*));
         )*
         /// All of them, in alphabetical order.
         pub const ALL: &[$crate::code::Code] = &[$($code),*];
@@ -223,12 +223,6 @@ codes! {
     ///
     /// Move that block outside of the function, and connect it by a wire.
     FUNCTION_TIME = "function-time";
-
-    /// A name has a control character, or one that changes the direction of text, which an editor
-    /// does not show.
-    ///
-    /// Delete the name and type it again.
-    HIDDEN_CHARACTER = "hidden-character";
 
     /// The ground of the diagram cannot be made from its parameters or files.
     ///

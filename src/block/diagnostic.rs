@@ -151,7 +151,7 @@ impl Diagnostics {
     /// How many are told; one more says that there are others.
     pub const MOST: usize = 200;
 
-    /// How many places one mistake shows.
+    /// Largest number of places of one mistake.
     const PLACES: usize = 8;
 
     /// Adds one, unless the very same is there already or it only follows from another. Those

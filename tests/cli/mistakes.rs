@@ -111,9 +111,8 @@ fn every_mistake_is_told_with_place_cause_and_remedy() {
 }
 
 /// Codes that neither the table nor `tests/data/errors` provokes, each with the reason.
-const NOT_PROVOKED: [(&str, &str); 3] = [
+const NOT_PROVOKED: [(&str, &str); 2] = [
     ("absent-block-kind", "needs a build without a feature; a unit test of `blocks` has it"),
-    ("hidden-character", "names are refused as `bad-name` first"),
     ("not-ron", "both readers agree on all files that are known"),
 ];
 

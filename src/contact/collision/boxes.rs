@@ -6,18 +6,6 @@ use super::core::Core;
 use super::segments::nearest;
 use super::{MOST_WITNESSES, Manifold, Pose, Witness, gjk};
 
-/// Signs of the corners of a cuboid.
-pub(super) const CORNERS: [[f64; 3]; 8] = [
-    [-1.0, -1.0, -1.0],
-    [1.0, -1.0, -1.0],
-    [1.0, 1.0, -1.0],
-    [-1.0, 1.0, -1.0],
-    [-1.0, -1.0, 1.0],
-    [1.0, -1.0, 1.0],
-    [1.0, 1.0, 1.0],
-    [-1.0, 1.0, 1.0],
-];
-
 /// Fraction of the smallest half edge by which another axis must be better to be chosen: an edge
 /// over a face, a face of the second over one of the first.
 const MARGIN: f64 = 1e-3;

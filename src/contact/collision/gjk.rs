@@ -27,7 +27,7 @@ pub(super) struct Nearest {
 /// The end of a search.
 pub(super) enum Found<T> {
     Points(Nearest),
-    /// What ended it before.
+    /// The result of a search that ended early.
     Early(T),
 }
 

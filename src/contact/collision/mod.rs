@@ -20,8 +20,8 @@
 //! (Sutherland and Hodgman), which gives a polygon of up to eight corners; under two edges there is
 //! one witness. An edge must be better than the faces by a margin, and a face of the second better
 //! than the first's by another, so that resting solids have the same witnesses step after step. For
-//! cuboids that are apart, a witness whose gap is their separation is the nearest; if there is none,
-//! the nearest points are searched too, as they need not be under a face.
+//! cuboids that are apart, a witness whose gap is their separation is the nearest. Otherwise the
+//! nearest points are searched too, as they need not be under a face.
 //!
 //! # Other convex solids
 //!

@@ -2,8 +2,20 @@
 
 use nalgebra::Vector3;
 
-use super::{Manifold, Pose, Solid, Witness, boxes};
+use super::{Manifold, Pose, Solid, Witness};
 use crate::geometry::Plane;
+
+/// Signs of the corners of a cuboid.
+const CORNERS: [[f64; 3]; 8] = [
+    [-1.0, -1.0, -1.0],
+    [1.0, -1.0, -1.0],
+    [1.0, 1.0, -1.0],
+    [-1.0, 1.0, -1.0],
+    [-1.0, -1.0, 1.0],
+    [1.0, -1.0, 1.0],
+    [1.0, 1.0, 1.0],
+    [-1.0, 1.0, 1.0],
+];
 
 /// Corners of a cylinder's rim that count.
 const RIM: usize = 8;
@@ -32,7 +44,7 @@ pub fn collide_plane(solid: (&Solid, &Pose), plane: &Plane, reach: f64, manifold
     match solid {
         Solid::Sphere { radius } => add(&Vector3::zeros(), *radius, true),
         Solid::Box { half_size } => {
-            for corner in boxes::CORNERS {
+            for corner in CORNERS {
                 let local = half_size.component_mul(&Vector3::from(corner));
                 add(&local, 0.0, down.dot(&local) <= 0.0);
             }

@@ -31,7 +31,7 @@ const EXACT: f64 = 1e-13;
 /// Square of the sine of the angle up to which two lines are parallel.
 const PARALLEL: f64 = 1e-6;
 
-/// What of a core is nearest along a direction.
+/// The feature of a core that is nearest along a direction.
 #[derive(Clone, Copy)]
 pub(super) struct Feature {
     /// A corner, the middle of an edge, or the centre of a rim or of a side, world axes.

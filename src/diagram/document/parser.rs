@@ -495,7 +495,7 @@ impl<'n> Key<'n> {
                 let c = text.value.chars().find(|c| is_hidden(*c)).unwrap_or_default();
                 let message =
                     format!("a name may not hold the hidden character U+{:04X}", c as u32);
-                Err(Diagnostic::error(code::HIDDEN_CHARACTER, key.span, message)
+                Err(Diagnostic::error(code::BAD_NAME, key.span, message)
                     .hint("leave it out")
                     .into())
             }
